@@ -1,0 +1,13 @@
+# Libraries of the system. Each has one sentence of reason in docs/ARCHITECTURE.md.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(OpenSSL REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+if(ZEROHOP_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(ZEROHOP_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

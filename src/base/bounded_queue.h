@@ -1,0 +1,87 @@
+// A queue with a fixed capacity: many producers, one consumer. It never grows and never blocks a
+// producer; a full queue is an answer (the caller refuses its client), not a wait.
+//
+// Threads: try_push from any; drain, wait and the rest from the consumer only, except close(), which
+// any thread may call. The lock is held for a push or a swap of two vectors, never over work.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace zerohop {
+
+template <class T>
+class BoundedQueue {
+ public:
+  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) { items_.reserve(capacity); }
+
+  /// False, with `item` untouched, when the queue is full or closed.
+  [[nodiscard]] bool try_push(T&& item) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (closed_ || items_.size() >= capacity_) return false;
+      items_.push_back(std::move(item));
+    }
+    ready_.notify_one();
+    return true;
+  }
+
+  /// Appends everything queued to `out`, in order. Never waits.
+  void drain(std::vector<T>& out) {
+    const std::scoped_lock lock(mutex_);
+    for (T& item : items_) out.push_back(std::move(item));
+    items_.clear();
+    woken_ = false;
+  }
+
+  /// Sleeps until there is an item, wake() or close(). Returns false when closed and empty.
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [this] { return woken_ || closed_ || !items_.empty(); });
+    return !(closed_ && items_.empty());
+  }
+
+  /// Makes the consumer's wait() return although nothing was queued.
+  void wake() {
+    {
+      const std::scoped_lock lock(mutex_);
+      woken_ = true;
+    }
+    ready_.notify_one();
+  }
+
+  /// Refuses further items; what is queued can still be drained.
+  void close() {
+    {
+      const std::scoped_lock lock(mutex_);
+      closed_ = true;
+    }
+    ready_.notify_one();
+  }
+
+  std::size_t size() const {
+    const std::scoped_lock lock(mutex_);
+    return items_.size();
+  }
+  bool closed() const {
+    const std::scoped_lock lock(mutex_);
+    return closed_;
+  }
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  const std::size_t capacity_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<T> items_;  // guarded by mutex_
+  bool woken_ = false;    // guarded by mutex_
+  bool closed_ = false;   // guarded by mutex_
+};
+
+}  // namespace zerohop

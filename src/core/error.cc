@@ -1,0 +1,47 @@
+#include "core/error.h"
+
+#include <array>
+#include <cstddef>
+
+namespace zerohop {
+namespace {
+
+constexpr std::array<ErrorTraits, 22> kTable{{
+    {ErrorCode::kInvalidRequest, "invalid_request", 400, false},
+    {ErrorCode::kUnsupportedEncoding, "unsupported_encoding", 400, false},
+    {ErrorCode::kPromptTooLong, "prompt_too_long", 400, false},
+    {ErrorCode::kAuthentication, "authentication", 401, false},
+    {ErrorCode::kPermission, "permission", 403, false},
+    {ErrorCode::kNotFound, "not_found", 404, false},
+    {ErrorCode::kMethodNotAllowed, "method_not_allowed", 405, false},
+    {ErrorCode::kRequestTimeout, "request_timeout", 408, true},
+    {ErrorCode::kConflict, "conflict", 409, true},
+    {ErrorCode::kRequestTooLarge, "request_too_large", 413, false},
+    {ErrorCode::kHeadTooLarge, "head_too_large", 431, false},
+    {ErrorCode::kWrongInstance, "wrong_instance", 421, false},
+    {ErrorCode::kRateLimited, "rate_limited", 429, true},
+    {ErrorCode::kOverloaded, "overloaded", 529, true},
+    {ErrorCode::kShuttingDown, "shutting_down", 503, true},
+    {ErrorCode::kTimeout, "timeout", 504, true},
+    {ErrorCode::kInternal, "internal", 500, true},
+    {ErrorCode::kModelFailure, "model_failure", 500, true},
+    {ErrorCode::kCancelled, "cancelled", 0, false},
+    {ErrorCode::kConfiguration, "configuration", 0, false},
+    {ErrorCode::kModelUnavailable, "model_unavailable", 0, false},
+    {ErrorCode::kAddressInUse, "address_in_use", 0, false},
+}};
+
+// The table is indexed by the enum; this keeps the two in step.
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kTable.size(); ++i) {
+    if (static_cast<std::size_t>(kTable[i].code) != i) return false;
+  }
+  return static_cast<std::size_t>(ErrorCode::kAddressInUse) + 1 == kTable.size();
+}
+static_assert(in_order());
+
+}  // namespace
+
+const ErrorTraits& error_traits(ErrorCode code) { return kTable[static_cast<std::size_t>(code)]; }
+
+}  // namespace zerohop

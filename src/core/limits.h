@@ -1,0 +1,71 @@
+// Every limit in one place, with its unit and its reason, and the relations between them proved.
+//
+// Those that an operator may change are defaults here and keys in the configuration (docs/CONFIG.md);
+// the rest are fixed because something below depends on them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace zerohop::limits {
+
+// ---- HTTP ----
+
+/// The hosted API's limit for a messages body; clients send images and files of that order.
+inline constexpr std::size_t kBodyBytesMax = 32u << 20;
+/// Request line and headers. Real clients send under 4 KiB; proxies commonly cap at 8 to 64 KiB.
+inline constexpr std::size_t kHeadBytesMax = 32u << 10;
+/// Open connections; each idle one costs about 3 KiB.
+inline constexpr std::size_t kConnectionsMax = 10'000;
+/// A request that arrives before its predecessor on the same connection was answered waits in the
+/// read buffer; beyond this many bytes the socket is simply not read (TCP pushes back).
+inline constexpr std::size_t kPipelinedBytesMax = 64u << 10;
+/// A head trickling in byte by byte must not hold a connection (slowloris).
+inline constexpr std::chrono::seconds kHeadTimeout{10};
+/// Longest silence inside a body.
+inline constexpr std::chrono::seconds kBodyTimeout{30};
+/// Longest silence between two requests on one connection. Longer than the 60 s of common balancers.
+inline constexpr std::chrono::seconds kIdleTimeout{75};
+/// Longest time that a client may leave our bytes unread while a write waits.
+inline constexpr std::chrono::seconds kWriteTimeout{120};
+
+// ---- Requests ----
+
+/// Requests in the system at once, from head to last byte.
+inline constexpr std::size_t kRequestsMax = 1'024;
+/// Nesting of a JSON body. Real requests stay under 20; tool schemas reach 40.
+inline constexpr std::size_t kJsonDepthMax = 128;
+/// The documented limit of the hosted API.
+inline constexpr std::size_t kMessagesMax = 100'000;
+/// Stop sequences of one request, and bytes of one of them: the automaton has one state a byte.
+inline constexpr std::size_t kStopSequencesMax = 64;
+inline constexpr std::size_t kStopSequenceBytesMax = 1'024;
+/// max_tokens when the client sends none (a lenience; the hosted API requires the field).
+inline constexpr std::uint32_t kDefaultMaxTokens = 2'048;
+/// Entries of logit_bias; each is one addition per sampled token.
+inline constexpr std::size_t kLogitBiasMax = 1'024;
+
+// ---- Engine ----
+
+/// Requests between the door and the engine's queue. As many as there may be requests in the system,
+/// so that an admitted request always finds room.
+inline constexpr std::size_t kInboxMax = kRequestsMax;
+/// Unread bytes of one stream; a sequence whose reader is this far behind pauses. At 4 bytes a token
+/// and 100 tokens/s this is more than two minutes of text.
+inline constexpr std::size_t kStreamBytesMax = 64u << 10;
+/// Sequence ids that libllama offers for one context.
+inline constexpr std::uint32_t kSequencesMax = 256;
+/// Rows of one llama_decode; the compute buffers grow with it.
+inline constexpr std::uint32_t kBatchRowsMax = 512;
+/// Flash attention tiles rows by this number; a chunk of 64 costs 18 to 30 % less a token than 48.
+inline constexpr std::uint32_t kRowTile = 64;
+/// No running stream waits longer than this because somebody else sent a long prompt.
+inline constexpr std::chrono::milliseconds kItlObjective{100};
+
+static_assert(kInboxMax >= kRequestsMax, "an admitted request must fit the engine's inbox");
+static_assert(kBatchRowsMax >= kSequencesMax, "one decode row for every sequence must fit a batch");
+static_assert(kBatchRowsMax % kRowTile == 0);
+static_assert(kHeadBytesMax <= kPipelinedBytesMax, "a pipelined head must fit the read buffer");
+
+}  // namespace zerohop::limits
