@@ -44,4 +44,12 @@ static_assert(in_order());
 
 const ErrorTraits& error_traits(ErrorCode code) { return kTable[static_cast<std::size_t>(code)]; }
 
+Error prompt_too_long(std::size_t prompt_tokens, std::size_t window_tokens) {
+  return Error{ErrorCode::kPromptTooLong,
+               "prompt is too long: " + std::to_string(prompt_tokens) + " tokens > " +
+                   std::to_string(window_tokens) + " maximum",
+               "",
+               {}};
+}
+
 }  // namespace zerohop

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -60,5 +61,9 @@ using Result = BasicResult<T, Error>;
 inline Error invalid_request(std::string field, std::string message) {
   return Error{ErrorCode::kInvalidRequest, std::move(message), std::move(field), {}};
 }
+
+/// The prompt alone exceeds the window. Agents parse this text to decide on compaction, so its form is
+/// fixed (the Messages API's own).
+Error prompt_too_long(std::size_t prompt_tokens, std::size_t window_tokens);
 
 }  // namespace zerohop

@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include "base/clock.h"
 #include "core/error.h"
 #include "core/usage.h"
 
@@ -16,6 +17,7 @@ namespace zerohop {
 /// The prefix has been looked up and pinned; prompt counts are final.
 struct Started {
   Usage usage;
+  Duration queue_time{};  ///< from submission to the slot
 };
 
 /// Whole UTF-8 characters, never empty.

@@ -25,6 +25,16 @@ inline constexpr std::size_t kPipelinedBytesMax = 64u << 10;
 inline constexpr std::chrono::seconds kHeadTimeout{10};
 /// Longest silence inside a body.
 inline constexpr std::chrono::seconds kBodyTimeout{30};
+/// After that time a body must have come at this rate on average, bytes per second: one byte every
+/// 29 s would otherwise hold a permit for years. The slowest modems in use send 3 KiB/s.
+inline constexpr std::size_t kBodyBytesPerSecondMin = 1u << 10;
+/// The body of a refused request is read and dropped up to here, to keep the connection; beyond it
+/// the connection closes.
+inline constexpr std::size_t kDroppedBodyBytesMax = 64u << 10;
+/// Before a connection that still carries unread bytes is closed, they are read and dropped for this
+/// long: closing at once would reset it and take our last answer along (RFC 9112, section 9.6).
+inline constexpr std::chrono::seconds kLingerTimeout{2};
+inline constexpr std::size_t kLingerBytesMax = 2 * kBodyBytesMax;
 /// Longest silence between two requests on one connection. Longer than the 60 s of common balancers.
 inline constexpr std::chrono::seconds kIdleTimeout{75};
 /// Longest time that a client may leave our bytes unread while a write waits.
@@ -36,13 +46,22 @@ inline constexpr std::chrono::seconds kWriteTimeout{120};
 inline constexpr std::size_t kRequestsMax = 1'024;
 /// Nesting of a JSON body. Real requests stay under 20; tool schemas reach 40.
 inline constexpr std::size_t kJsonDepthMax = 128;
+/// Values in a JSON body, counted with those inside others. A tree costs up to 60 bytes a value, so
+/// a body of commas and brackets can not take more than about 60 MiB.
+inline constexpr std::size_t kJsonValuesMax = 1'000'000;
 /// The documented limit of the hosted API.
 inline constexpr std::size_t kMessagesMax = 100'000;
+/// Bytes of a model's name: it is echoed in replies and looked up in tables.
+inline constexpr std::size_t kModelNameBytesMax = 256;
 /// Stop sequences of one request, and bytes of one of them: the automaton has one state a byte.
 inline constexpr std::size_t kStopSequencesMax = 64;
 inline constexpr std::size_t kStopSequenceBytesMax = 1'024;
 /// max_tokens when the client sends none (a lenience; the hosted API requires the field).
 inline constexpr std::uint32_t kDefaultMaxTokens = 2'048;
+/// Above it every token is practically as likely as every other.
+inline constexpr double kTemperatureMax = 100;
+/// Size of one logit bias. Logits stay within a few hundred, so this bans or forces a token.
+inline constexpr double kLogitBiasMagnitudeMax = 1'000;
 /// Entries of logit_bias; each is one addition per sampled token.
 inline constexpr std::size_t kLogitBiasMax = 1'024;
 
@@ -63,6 +82,7 @@ inline constexpr std::uint32_t kRowTile = 64;
 /// No running stream waits longer than this because somebody else sent a long prompt.
 inline constexpr std::chrono::milliseconds kItlObjective{100};
 
+static_assert(kJsonValuesMax >= 8 * kMessagesMax, "the longest conversation must fit the JSON tree");
 static_assert(kInboxMax >= kRequestsMax, "an admitted request must fit the engine's inbox");
 static_assert(kBatchRowsMax >= kSequencesMax, "one decode row for every sequence must fit a batch");
 static_assert(kBatchRowsMax % kRowTile == 0);

@@ -30,7 +30,9 @@ struct EngineSnapshot {
   std::uint64_t output_tokens = 0;
   std::uint64_t requests_finished = 0;
   std::uint64_t requests_failed = 0;
-  std::uint64_t requests_cancelled = 0;
+  std::uint64_t cancelled_queued = 0;
+  std::uint64_t cancelled_prefill = 0;
+  std::uint64_t cancelled_decode = 0;
   Duration busy{};  ///< time inside steps
 
   Duration last_step{};

@@ -1,0 +1,61 @@
+#include "core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace zerohop {
+namespace {
+
+constexpr int kLast = static_cast<int>(ErrorCode::kAddressInUse);
+
+TEST(ErrorTraits, HasARowForEveryCodeWithANameOfItsOwn) {
+  std::set<std::string> names;
+  for (int number = 0; number <= kLast; ++number) {
+    const auto code = static_cast<ErrorCode>(number);
+    const ErrorTraits& traits = error_traits(code);
+    EXPECT_EQ(traits.code, code);
+    names.insert(std::string(traits.name));
+    for (const char c : traits.name) EXPECT_TRUE((c >= 'a' && c <= 'z') || c == '_') << traits.name;
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(kLast) + 1);
+  EXPECT_EQ(names.count(""), 0u);
+}
+
+TEST(ErrorTraits, GivesAnHttpErrorStatusOrNone) {
+  for (int number = 0; number <= kLast; ++number) {
+    const ErrorTraits& traits = error_traits(static_cast<ErrorCode>(number));
+    EXPECT_TRUE(traits.status == 0 || (traits.status >= 400 && traits.status < 600)) << traits.name;
+    EXPECT_FALSE(traits.status == 0 && traits.retryable) << traits.name;
+  }
+}
+
+TEST(ErrorTraits, GivesTheStatusesThatClientsKnow) {
+  EXPECT_EQ(error_traits(ErrorCode::kInvalidRequest).status, 400);
+  EXPECT_EQ(error_traits(ErrorCode::kAuthentication).status, 401);
+  EXPECT_EQ(error_traits(ErrorCode::kNotFound).status, 404);
+  EXPECT_EQ(error_traits(ErrorCode::kRequestTooLarge).status, 413);
+  EXPECT_EQ(error_traits(ErrorCode::kRateLimited).status, 429);
+  EXPECT_EQ(error_traits(ErrorCode::kOverloaded).status, 529);
+  EXPECT_EQ(error_traits(ErrorCode::kShuttingDown).status, 503);
+  EXPECT_EQ(error_traits(ErrorCode::kAddressInUse).status, 0);
+}
+
+TEST(ErrorTraits, InvitesARetryOnlyWhereItCanHelp) {
+  EXPECT_TRUE(error_traits(ErrorCode::kOverloaded).retryable);
+  EXPECT_TRUE(error_traits(ErrorCode::kModelFailure).retryable);
+  EXPECT_FALSE(error_traits(ErrorCode::kInvalidRequest).retryable);
+  EXPECT_FALSE(error_traits(ErrorCode::kWrongInstance).retryable);
+}
+
+TEST(Error, NamesTheFieldOfAnInvalidRequest) {
+  const Error error = invalid_request("messages[0].role", "must be a string");
+  EXPECT_EQ(error.code, ErrorCode::kInvalidRequest);
+  EXPECT_EQ(error.field, "messages[0].role");
+  EXPECT_EQ(error.message, "must be a string");
+  EXPECT_EQ(error.retry_after.count(), 0);
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,96 @@
+#include "engine/batch_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/random.h"
+#include "core/limits.h"
+
+namespace zerohop {
+namespace {
+
+using std::chrono::milliseconds;
+
+PlanOptions options() { return {milliseconds(100), 4, 512, 64}; }
+
+std::uint32_t sum(const std::vector<std::uint32_t>& rows) {
+  return std::accumulate(rows.begin(), rows.end(), 0u);
+}
+
+PlanInput decoder(std::uint64_t computed = 10) { return {1, computed, true}; }
+PlanInput prompt(std::uint32_t pending) { return {pending, 0, false}; }
+
+TEST(BatchPlanner, GivesEveryDecoderOneRow) {
+  const std::vector<PlanInput> inputs(8, decoder());
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options()), std::vector<std::uint32_t>(8, 1));
+}
+
+TEST(BatchPlanner, SpendsWhatDecodersLeaveOnThePrompt) {
+  const std::vector<PlanInput> inputs{decoder(), prompt(2000), decoder()};
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  EXPECT_EQ(rows[0], 1u);
+  EXPECT_EQ(rows[2], 1u);
+  EXPECT_GE(rows[1], 8u);
+  EXPECT_LT(rows[1], 64u);  // 100 ms at about 3 ms a row
+}
+
+TEST(BatchPlanner, KeepsAStepWithinTheObjectiveWhileSomebodyDecodes) {
+  CostModel cost;
+  const std::vector<PlanInput> inputs{decoder(500), decoder(900), prompt(4000)};
+  const auto rows = plan_rows(inputs, cost, options());
+  StepSize size{sum(rows), 1400 + std::uint64_t{rows[2]} * rows[2] / 2};
+  EXPECT_LE(cost.predict(size), milliseconds(105));
+}
+
+TEST(BatchPlanner, TakesLongerStepsWhileNobodyDecodes) {
+  const std::vector<PlanInput> alone{prompt(2000)};
+  const std::vector<PlanInput> watched{decoder(), prompt(2000)};
+  EXPECT_GT(plan_rows(alone, CostModel(), options())[0],
+            3 * plan_rows(watched, CostModel(), options())[1]);
+}
+
+TEST(BatchPlanner, AlwaysAdvancesTheFirstPrompt) {
+  PlanOptions tight = options();
+  tight.itl_objective = milliseconds(1);
+  const std::vector<PlanInput> inputs{decoder(), prompt(500), prompt(500)};
+  const auto rows = plan_rows(inputs, CostModel(), tight);
+  EXPECT_EQ(rows[1], 8u);
+  EXPECT_EQ(rows[2], 0u);
+}
+
+TEST(BatchPlanner, CutsLongStepsToWholeTiles) {
+  const std::vector<PlanInput> inputs{prompt(2000)};
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options())[0] % limits::kRowTile, 0u);
+}
+
+TEST(BatchPlanner, FinishesAPromptThatFits) {
+  const std::vector<PlanInput> inputs{prompt(70)};
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options())[0], 70u);
+}
+
+TEST(BatchPlanner, HoldsItsBoundsForRandomInputs) {
+  Random random(3);
+  for (int round = 0; round < 2000; ++round) {
+    PlanOptions limits_of_round = options();
+    limits_of_round.rows_max = static_cast<std::uint32_t>(1 + random.below(128));
+    limits_of_round.logit_rows_max = static_cast<std::uint32_t>(1 + random.below(16));
+    std::vector<PlanInput> inputs(1 + random.below(20));
+    for (PlanInput& input : inputs) {
+      input = random.chance(0.5) ? decoder(random.below(3000))
+                                 : prompt(static_cast<std::uint32_t>(1 + random.below(900)));
+    }
+    const auto rows = plan_rows(inputs, CostModel(), limits_of_round);
+    std::uint32_t finishing = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      ASSERT_LE(rows[i], inputs[i].pending);
+      if (rows[i] == inputs[i].pending) ++finishing;
+    }
+    ASSERT_LE(sum(rows), limits_of_round.rows_max);
+    ASSERT_LE(finishing, limits_of_round.logit_rows_max);
+    ASSERT_GE(sum(rows), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,149 @@
+// What engine tests and the simulation drive an EngineLoop with: a fake model on virtual time, a
+// plain output stage and a client that remembers what it was told. Test code only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/engine_loop.h"
+#include "model/fake_model.h"
+
+namespace zerohop {
+
+/// Shows every token's bytes as they are; stops at the first of `stops` (naively searched).
+class PlainStage final : public OutputStage {
+ public:
+  explicit PlainStage(std::vector<std::string> stops = {}) : stops_(std::move(stops)) {}
+
+  StageVerdict accept(Token, std::string_view bytes, std::vector<Event>& events) override {
+    text_ += bytes;
+    for (const std::string& stop : stops_) {
+      if (text_.ends_with(stop)) return StageVerdict{true, stop};
+    }
+    if (!bytes.empty()) events.push_back(TextDelta{std::string(bytes)});
+    return {};
+  }
+  void flush(std::vector<Event>&) override {}
+
+ private:
+  const std::vector<std::string> stops_;
+  std::string text_;
+};
+
+/// One request as its client sees it.
+struct HarnessClient {
+  std::shared_ptr<TokenStream> stream;
+  std::vector<Event> events;
+  bool done = false;
+
+  void read() {
+    if (!done) done = stream->read(events);
+  }
+  std::string text() const {
+    std::string all;
+    for (const Event& event : events) {
+      if (const auto* delta = std::get_if<TextDelta>(&event)) all += delta->text;
+    }
+    return all;
+  }
+  template <class T>
+  const T* find() const {
+    for (const Event& event : events) {
+      if (const auto* found = std::get_if<T>(&event)) return found;
+    }
+    return nullptr;
+  }
+};
+
+struct HarnessRequest {
+  std::string prompt;
+  std::uint32_t max_tokens = 16;
+  SamplingParameters sampling{.temperature = 0};
+  std::vector<std::string> stops;
+  std::unique_ptr<TokenMeter> meter;
+};
+
+class CountingWaker final : public StreamWaker {
+ public:
+  void wake(std::vector<std::shared_ptr<TokenStream>> streams) override {
+    ++wakes;
+    streams_woken += streams.size();
+  }
+  std::uint64_t wakes = 0;
+  std::uint64_t streams_woken = 0;
+};
+
+class EngineHarness {
+ public:
+  EngineHarness(FakeModelOptions model_options, ContextOptions context_options,
+                EngineOptions engine_options = {}) {
+    model_options.clock = &clock;
+    model = make_fake_model(model_options);
+    engine_options.window = context_options.window;
+    engine_options.batch_rows = context_options.batch_rows;
+    engine_options.logit_rows = context_options.logit_rows;
+    engine_options.on_step = [this](const StepReport& report) { steps.push_back(report); };
+    EngineParts parts;
+    parts.context = std::move(model->make_context(context_options)).value();
+    parts.tokens = &model->tokenizer().table();
+    parts.clock = &clock;
+    parts.waker = &waker;
+    loop = std::make_unique<EngineLoop>(std::move(parts), std::move(engine_options));
+  }
+  ~EngineHarness() {
+    loop->stop();
+    loop->fail_all();
+  }
+
+  /// Submits; the client's `done` is false and it has no events when the engine refused.
+  std::shared_ptr<HarnessClient> submit(HarnessRequest request) {
+    auto client = std::make_shared<HarnessClient>();
+    client->stream = loop->make_stream();
+    EngineRequest engine_request;
+    engine_request.prompt = model->tokenizer().tokenize(request.prompt, SpecialTokens::kParse);
+    engine_request.max_tokens = request.max_tokens;
+    engine_request.sampling = std::move(request.sampling);
+    engine_request.stage = std::make_unique<PlainStage>(std::move(request.stops));
+    engine_request.meter = std::move(request.meter);
+    engine_request.stream = client->stream;
+    engine_request.submitted_at = clock.now();
+    last_submit = loop->submit(std::move(engine_request));
+    return client;
+  }
+
+  /// Steps until nothing is left to compute.
+  void run() {
+    while (loop->step()) {
+    }
+    loop->check_integrity();
+  }
+
+  std::shared_ptr<HarnessClient> complete(HarnessRequest request) {
+    auto client = submit(std::move(request));
+    run();
+    client->read();
+    return client;
+  }
+
+  VirtualClock clock;
+  std::unique_ptr<Model> model;
+  CountingWaker waker;
+  std::vector<StepReport> steps;
+  std::unique_ptr<EngineLoop> loop;
+  Result<void> last_submit;
+};
+
+inline ContextOptions harness_context(KvLayout layout = KvLayout::kUnified) {
+  ContextOptions options;
+  options.sequences = 4;
+  options.window = 256;
+  options.batch_rows = 64;
+  options.logit_rows = 16;
+  options.layout = layout;
+  return options;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,236 @@
+// The plan part of the step loop, and its frame. See engine_loop.h.
+
+#include <algorithm>
+
+#include "engine/engine_loop.h"
+#include "engine/plan_executor.h"
+
+namespace zerohop {
+
+EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
+    : options_(std::move(options)),
+      table_(*parts.tokens),
+      clock_(*parts.clock),
+      waker_(*parts.waker),
+      inbox_(std::make_shared<Inbox>(options_.queue_max)),
+      context_(std::move(parts.context)),
+      cache_(context_->capabilities()) {
+  ZH_CHECK(options_.window <= context_->capabilities().slot_cells);
+  context_->set_abort([this] { return stopping_.load() || all_cancelled(); });
+  rows_.reserve(options_.batch_rows);
+  publish();
+}
+
+EngineLoop::~EngineLoop() { ZH_CHECK(queued_.empty() && running_.empty()); }
+
+std::shared_ptr<TokenStream> EngineLoop::make_stream() {
+  return std::make_shared<TokenStream>([inbox = inbox_] { inbox->wake(); },
+                                       options_.stream_bytes_max);
+}
+
+Result<void> EngineLoop::submit(EngineRequest request) {
+  ZH_CHECK(!request.prompt.empty() && request.stage != nullptr && request.stream != nullptr);
+  if (request.prompt.size() > options_.window) {
+    return prompt_too_long(request.prompt.size(), options_.window);
+  }
+  if (waiting_.fetch_add(1) >= options_.queue_max) {
+    waiting_.fetch_sub(1);
+    return Error{ErrorCode::kOverloaded, "the queue is full", "", std::chrono::seconds(1)};
+  }
+  if (!inbox_->try_push(std::move(request))) {
+    waiting_.fetch_sub(1);
+    return Error{ErrorCode::kShuttingDown, "the server is shutting down", "",
+                 std::chrono::seconds(1)};
+  }
+  return {};
+}
+
+EngineSnapshot EngineLoop::snapshot() const {
+  const std::scoped_lock lock(snapshot_mutex_);
+  EngineSnapshot copy = published_;
+  // Fresher than the last step: what has arrived since.
+  copy.queued = static_cast<std::uint32_t>(waiting_.load());
+  return copy;
+}
+
+void EngineLoop::stop() {
+  stopping_ = true;
+  inbox_->close();
+}
+
+bool EngineLoop::wait() {
+  check_integrity();
+  return inbox_->wait() && !stopping_;
+}
+
+bool EngineLoop::step() {
+  take_inbox();
+  drop_cancelled();
+  place_queued();
+  wake_readers();
+  if (stopping_ || !plan()) {
+    publish();
+    return false;
+  }
+  const TimePoint begin = clock_.now();
+  const DecodeStatus status = run();
+  const Duration took = clock_.now() - begin;
+  if (status == DecodeStatus::kOk) {
+    cost_.learn(step_size_, took);
+    commit();
+  } else {
+    undo(status);
+  }
+  state_.busy += clock_.now() - begin;
+  state_.last_step = took;
+  state_.last_step_rows = step_size_.rows;
+  const StepReport report{took, step_size_.rows, sampled_, status};
+  step_sequences_.clear();
+  sweep();
+  publish();
+  wake_readers();
+  if (options_.on_step) options_.on_step(report);
+  return true;
+}
+
+void EngineLoop::take_inbox() {
+  std::vector<EngineRequest> arrived;
+  inbox_->drain(arrived);
+  for (EngineRequest& request : arrived) {
+    auto sequence = std::make_unique<Sequence>();
+    sequence->id = EngineRequestId(next_id_++);
+    sequence->tokens = request.prompt;
+    sequence->usage.prompt_tokens = static_cast<std::uint32_t>(request.prompt.size());
+    const std::uint32_t room = options_.window - sequence->usage.prompt_tokens;
+    sequence->output_limit = std::min(request.max_tokens, room);
+    sequence->limit_reason =
+        request.max_tokens <= room ? FinishReason::kMaxTokens : FinishReason::kContextWindow;
+    sequence->random = Random(
+        request.sampling.seed.value_or(mix64(options_.seed ^ mix64(sequence->id.value))));
+    sequence->request = std::move(request);
+    queued_.push_back(std::move(sequence));
+  }
+}
+
+void EngineLoop::drop_cancelled() {
+  std::erase_if(queued_, [this](const SequencePtr& sequence) {
+    if (!sequence->cancelled()) return false;
+    count_cancelled(*sequence);
+    waiting_.fetch_sub(1);
+    return true;
+  });
+  std::erase_if(running_, [this](const SequencePtr& sequence) {
+    if (!sequence->cancelled()) return false;
+    count_cancelled(*sequence);
+    release_slot(*sequence);
+    return true;
+  });
+}
+
+// In order of arrival; the first that does not fit waits and nobody overtakes it.
+void EngineLoop::place_queued() {
+  while (!queued_.empty() && place(*queued_.front())) {
+    running_.push_back(std::move(queued_.front()));
+    queued_.pop_front();
+    waiting_.fetch_sub(1);
+  }
+}
+
+bool EngineLoop::place(Sequence& sequence) {
+  const std::optional<Placement> placement =
+      cache_.place(sequence.tokens, sequence.cells_needed());
+  if (!placement) return false;
+  const std::int32_t held = execute_placement(*context_, *placement);
+  if (held != placement->tokens_reused) cache_.correct(placement->slot, held);
+  sequence.slot = placement->slot;
+  sequence.computed = held;
+  sequence.phase = Phase::kPrefill;
+  sequence.usage.prompt_tokens_cached = static_cast<std::uint32_t>(held);
+  state_.prompt_tokens_cached += static_cast<std::uint64_t>(held);
+  sequence.check();
+  emit(sequence, Started{sequence.usage, clock_.now() - sequence.request.submitted_at});
+  return true;
+}
+
+// Chooses the rows of this step. False when there is nothing to compute.
+bool EngineLoop::plan() {
+  state_.prefilling = state_.decoding = state_.paused = 0;
+  std::vector<PlanInput> inputs;
+  step_sequences_.clear();
+  for (const SequencePtr& sequence : running_) {
+    sequence->step_rows = 0;
+    sequence->logits_row.reset();
+    const bool decoding = sequence->phase == Phase::kDecode;
+    decoding ? ++state_.decoding : ++state_.prefilling;
+    if (decoding && !sequence->request.stream->has_room()) {
+      ++state_.paused;
+      continue;
+    }
+    step_sequences_.push_back(sequence.get());
+    inputs.push_back(PlanInput{static_cast<std::uint32_t>(sequence->pending()),
+                               static_cast<std::uint64_t>(sequence->computed), decoding});
+  }
+  if (inputs.empty()) return false;
+  const PlanOptions plan_options{options_.itl_objective, PlanOptions{}.idle_stretch,
+                                 options_.batch_rows, options_.logit_rows};
+  const std::vector<std::uint32_t> rows = plan_rows(inputs, cost_, plan_options);
+  for (std::size_t i = 0; i < rows.size(); ++i) step_sequences_[i]->step_rows = rows[i];
+  std::erase_if(step_sequences_, [](const Sequence* sequence) { return sequence->step_rows == 0; });
+  build_rows();
+  return !rows_.empty();
+}
+
+// Rows in ascending slots: the stream layout batches only those well (half the speed otherwise).
+void EngineLoop::build_rows() {
+  std::sort(step_sequences_.begin(), step_sequences_.end(),
+            [](const Sequence* a, const Sequence* b) { return a->slot < b->slot; });
+  rows_.clear();
+  step_size_ = {};
+  for (Sequence* sequence : step_sequences_) {
+    const std::int32_t begin = sequence->computed;
+    const std::int32_t end = begin + static_cast<std::int32_t>(sequence->step_rows);
+    for (std::int32_t position = begin; position < end; ++position) {
+      rows_.push_back(BatchRow{sequence->tokens[static_cast<std::size_t>(position)], position,
+                               sequence->slot, false});
+      step_size_.cells_read += static_cast<std::uint64_t>(position);
+    }
+    const bool catches_up = end == static_cast<std::int32_t>(sequence->tokens.size());
+    if (catches_up && sequence->output_limit > 0) {
+      rows_.back().wants_logits = true;
+      sequence->logits_row = rows_.size() - 1;
+    }
+  }
+  step_size_.rows = static_cast<std::uint32_t>(rows_.size());
+}
+
+DecodeStatus EngineLoop::run() { return context_->decode(rows_); }
+
+// Polled by the compute threads. A batch in which somebody is still alive is never aborted.
+bool EngineLoop::all_cancelled() const {
+  return !step_sequences_.empty() &&
+         std::all_of(step_sequences_.begin(), step_sequences_.end(),
+                     [](const Sequence* sequence) { return sequence->cancelled(); });
+}
+
+void EngineLoop::publish() {
+  const CacheCounts counts = cache_.counts();
+  state_.taken_at = clock_.now();
+  state_.queued = static_cast<std::uint32_t>(waiting_.load());
+  state_.cells_total = counts.cells_total;
+  state_.cells_reserved = counts.cells_reserved;
+  state_.cells_cached = counts.cells_cached;
+  const std::scoped_lock lock(snapshot_mutex_);
+  published_ = state_;
+}
+
+void EngineLoop::check_integrity() const {
+  cache_.check_integrity();
+  ZH_CHECK(cache_.counts().slots_running == running_.size());
+  for (const SequencePtr& sequence : running_) {
+    sequence->check();
+    ZH_CHECK(context_->positions(sequence->slot).end == sequence->computed);
+  }
+  for (const SequencePtr& sequence : queued_) sequence->check();
+}
+
+}  // namespace zerohop

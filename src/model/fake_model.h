@@ -1,0 +1,66 @@
+// A model without weights: deterministic, instant, strict. Everything above model/ is tested on it.
+//
+// Text:   a byte vocabulary of 256 tokens, a few longer pieces (so that stop sequences and characters
+//         fall across token borders) and three control tokens. tokenize() takes the longest piece.
+// Next:   by default the logits are a hash of every token before, so the same prefix gives the same
+//         continuation in any batch, chunking or slot, and a lost or foreign cell shows as different
+//         text. A script may dictate the next token instead.
+// Cells:  counted one by one, shared by reference in the unified layout. Anything that a real context
+//         would punish with a crash or with silently wrong text (gaps in positions, rows for cells
+//         that are not there, reading logits that were not asked for) fails a check here.
+// Time:   a decode advances a VirtualClock by a linear cost and polls the abort predicate on the way.
+// Faults: a hook may make any decode fail.
+//
+// Model, tokenizer and template are immutable (any thread); a context has one owner thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/model.h"
+
+namespace zerohop {
+
+/// Virtual time of one decode: base + rows × per_row + cells read × per_cell.
+struct FakeStepCost {
+  Duration base{std::chrono::milliseconds(4)};
+  Duration per_row{std::chrono::milliseconds(3)};
+  Duration per_cell{std::chrono::nanoseconds(200)};
+};
+
+/// The next token after `tokens` (the whole sequence so far); nothing falls back to the hash.
+using FakeScript = std::function<std::optional<Token>(TokenSpan tokens)>;
+
+/// Consulted before each decode: kOk lets it run.
+using FakeFault = std::function<DecodeStatus(std::span<const BatchRow> rows)>;
+
+struct FakeModelOptions {
+  std::string name = "fake";
+  std::uint64_t seed = 1;
+  std::uint32_t context_trained = 8192;
+  /// Chance, per hashed position, that the end-of-turn token is the likeliest.
+  double end_of_turn_chance = 0.02;
+  FakeScript script;
+  FakeFault fault;
+  FakeStepCost cost;
+  VirtualClock* clock = nullptr;  ///< not owned; nothing advances when null
+};
+
+/// Ids of the control tokens of every fake model.
+struct FakeTokens {
+  static constexpr Token kBegin = 256;      ///< "<|im_start|>"
+  static constexpr Token kEnd = 257;        ///< "<|im_end|>", ends a turn
+  static constexpr Token kEndOfText = 258;  ///< "<|endoftext|>", ends a turn
+};
+
+std::unique_ptr<Model> make_fake_model(const FakeModelOptions& options);
+
+/// A script that answers every conversation with `reply`, then ends the turn: it finds the last
+/// "<|im_start|>assistant\n" of the prompt and continues from there.
+FakeScript fake_reply(const Model& model, std::string reply);
+
+}  // namespace zerohop
