@@ -2,50 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include "base/check.h"
+#include "engine/softmax_kernel.h"
 
 namespace zerohop {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr std::size_t kBlock = 256;
-
-// exp(x) for x ≤ 0, relative error below 3e-7. The compiler turns the loop around it into vector
-// code, which it does not do with std::exp: 49,152 weights take 22 instead of 190 µs.
-// Method: x = n·ln2 + r, |r| ≤ ln2/2; a degree-6 polynomial for e^r; 2^n by its exponent bits.
-inline float fast_exp(float x) {
-  constexpr float kLog2E = 1.44269504f;
-  constexpr float kLn2High = 0.693359375f;
-  constexpr float kLn2Low = -2.12194440e-4f;
-  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer
-  x = x < -87.0f ? -87.0f : x;
-  const float rounded = x * kLog2E + kRound;
-  const float n = rounded - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;
-  float p = 1.9875692e-4f;  // coefficients of the Cephes library's expf
-  p = p * r + 1.3981999e-3f;
-  p = p * r + 8.3334519e-3f;
-  p = p * r + 4.1665796e-2f;
-  p = p * r + 1.6666666e-1f;
-  p = p * r + 5.0000001e-1f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const auto exponent = static_cast<std::int32_t>(n) + 127;
-  const std::int32_t bits = exponent << 23;
-  float power = 0;
-  std::memcpy(&power, &bits, sizeof power);
-  return p * power;
-}
-
-// Largest logit, ignoring NaN.
-float largest(std::span<const float> logits) {
-  float top = kMinusInfinity;
-  for (const float logit : logits) top = logit > top ? logit : top;
-  return top;
-}
 
 Token first_index_of(std::span<const float> logits, float value) {
   return static_cast<Token>(std::find(logits.begin(), logits.end(), value) - logits.begin());
@@ -66,7 +31,7 @@ std::optional<Token> Sampler::sample(std::span<float> logits, const SamplingPara
       logits[static_cast<std::size_t>(entry.token)] += entry.bias;
     }
   }
-  const float top = largest(logits);
+  const float top = largest_logit(logits);
   if (top == kMinusInfinity) return std::nullopt;
   if (parameters.temperature <= 0.0f || top == std::numeric_limits<float>::infinity()) {
     return first_index_of(logits, top);
@@ -84,16 +49,11 @@ double Sampler::weigh_all(std::span<const float> logits, float scale, float top)
   block_sums_.clear();
   double total = 0;
   for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
-    const std::size_t end = std::min(begin + kBlock, logits.size());
-    for (std::size_t i = begin; i < end; ++i) {
-      // NaN and −∞ weigh nothing: the comparison is false for both.
-      const float distance = (logits[i] - top) * scale;
-      weights_[i] = distance > -80.0f ? fast_exp(distance) : 0.0f;
-    }
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += static_cast<double>(weights_[i]);
-    block_sums_.push_back(sum);
-    total += sum;
+    const std::size_t count = std::min(kBlock, logits.size() - begin);
+    const float sum = weigh_logits(logits.subspan(begin, count), {top, scale},
+                                   std::span(weights_).subspan(begin, count));
+    block_sums_.push_back(static_cast<double>(sum));
+    total += static_cast<double>(sum);
   }
   return total;
 }
