@@ -2,7 +2,13 @@
 #
 #   zh_library(cache DEPS core)
 #
-# builds zh_cache from every *.cc in the folder, and from *_test.cc the test program zh_cache_test.
+# builds, from the files of src/cache:
+#
+#   zh_cache             every *.cc that is none of the following
+#   zh_cache_test        *_test.cc, one GoogleTest program, one ctest entry
+#   zh_cache_bench       *_bench.cc, one google/benchmark program (with ZEROHOP_BENCH)
+#   zh_cache_NAME_fuzz   NAME_fuzz.cc, each a program of its own, run by ctest on tests/corpus/NAME
+#
 # Files are globbed so that no source can be an orphan that nothing compiles.
 
 file(STRINGS "${CMAKE_SOURCE_DIR}/src/RANKS" _zh_rank_lines REGEX "^[0-9]")
@@ -26,13 +32,18 @@ function(_zh_check_rank folder dep)
   endif()
 endfunction()
 
+# DEPS: other folders. LINK: outside libraries that stay inside the folder. LINK_PUBLIC: those that
+# its headers show. TEST_DEPS: what only its tests and fuzz targets need. EXCLUDE: files that are
+# compiled elsewhere.
 function(zh_library folder)
   cmake_parse_arguments(ARG "" "" "DEPS;LINK;LINK_PUBLIC;TEST_DEPS;EXCLUDE" ${ARGN})
   set(dir "${CMAKE_SOURCE_DIR}/src/${folder}")
   file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc")
-  set(tests ${sources})
+  foreach(kind test bench fuzz)
+    set(${kind}_files ${sources})
+    list(FILTER ${kind}_files INCLUDE REGEX "_${kind}\\.cc$")
+  endforeach()
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   foreach(name IN LISTS ARG_EXCLUDE)
     list(REMOVE_ITEM sources "${dir}/${name}")
   endforeach()
@@ -46,7 +57,7 @@ function(zh_library folder)
   endif()
   target_include_directories(zh_${folder} ${scope} "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(zh_${folder} ${scope} zh_options ${ARG_LINK_PUBLIC})
-  if(ARG_LINK AND sources)
+  if(sources)
     target_link_libraries(zh_${folder} PRIVATE ${ARG_LINK})
   endif()
   foreach(dep IN LISTS ARG_DEPS)
@@ -54,8 +65,20 @@ function(zh_library folder)
     target_link_libraries(zh_${folder} ${scope} zh_${dep})
   endforeach()
 
-  if(tests AND ZEROHOP_TESTS)
-    zh_test(zh_${folder}_test SOURCES ${tests} LINK zh_${folder} ${ARG_TEST_DEPS} ${ARG_LINK})
+  set(link zh_${folder} ${ARG_TEST_DEPS} ${ARG_LINK})
+  if(test_files AND ZEROHOP_TESTS)
+    zh_test(zh_${folder}_test SOURCES ${test_files} LINK ${link})
+  endif()
+  if(bench_files AND ZEROHOP_BENCH)
+    add_executable(zh_${folder}_bench ${bench_files})
+    target_link_libraries(zh_${folder}_bench PRIVATE ${link} benchmark::benchmark_main)
+  endif()
+  if(ZEROHOP_TESTS)
+    foreach(file IN LISTS fuzz_files)
+      get_filename_component(name "${file}" NAME)
+      string(REGEX REPLACE "_fuzz\\.cc$" "" name "${name}")
+      zh_fuzz(${folder} ${name} SOURCE "${file}" LINK ${link})
+    endforeach()
   endif()
 endfunction()
 
@@ -66,4 +89,26 @@ function(zh_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS gtest)
+endfunction()
+
+# A fuzz target: a file that defines LLVMFuzzerTestOneInput. GCC has no fuzzer, so the driver in
+# tests/fuzz runs it on the corpus and on seeded mutations of it; with clang and ZEROHOP_LIBFUZZER
+# it is a libFuzzer program. The ctest entry does a fixed number of runs, so it repeats exactly.
+option(ZEROHOP_LIBFUZZER "Link the fuzz targets with libFuzzer (clang only)" OFF)
+function(zh_fuzz folder name)
+  cmake_parse_arguments(ARG "" "SOURCE" "LINK" ${ARGN})
+  set(target zh_${folder}_${name}_fuzz)
+  set(corpus "${CMAKE_SOURCE_DIR}/tests/corpus/${name}")
+  if(ZEROHOP_LIBFUZZER)
+    add_executable(${target} ${ARG_SOURCE})
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${target} ${ARG_SOURCE} "${CMAKE_SOURCE_DIR}/tests/fuzz/driver.cc")
+    add_test(NAME ${target} COMMAND ${target} --runs 2000 --seed 1 "${corpus}"
+             WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+    set_tests_properties(${target} PROPERTIES TIMEOUT 600 LABELS fuzz)
+  endif()
+  target_link_libraries(${target} PRIVATE ${ARG_LINK})
 endfunction()

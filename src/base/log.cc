@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/utf8.h"
+
 namespace zerohop {
 namespace {
 
@@ -59,8 +61,14 @@ std::string_view level_name(LogLevel level) {
   return "off";
 }
 
-// Both formats quote the same way: JSON string escapes keep one event on one line.
+// Both formats quote the same way: JSON string escapes keep one event on one line. A value may come
+// from the operating system (a path) and be no UTF-8, which JSON must be.
 void append_quoted(std::string& out, std::string_view text) {
+  std::string repaired;
+  if (!utf8_is_valid(text)) {
+    repaired = utf8_replace_invalid(text);
+    text = repaired;
+  }
   out.push_back('"');
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -1,0 +1,188 @@
+#include "api/anthropic_conversation.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "api/error_body.h"
+
+namespace zerohop {
+namespace {
+
+Result<Conversation> parse(std::string_view body, Strictness strictness = Strictness::kLenient) {
+  ZH_ASSIGN_OR_RETURN(const JsonDocument document, parse_json(body));
+  const JsonPlace root(document.root());
+  return parse_anthropic_conversation(root, ParseOptions{.strictness = strictness});
+}
+
+std::string complaint(std::string_view body, Strictness strictness = Strictness::kLenient) {
+  const auto parsed = parse(body, strictness);
+  return parsed.ok() ? "" : error_text(parsed.error());
+}
+
+// A conversation of one user message with this content.
+std::string user(std::string_view content) {
+  return R"({"messages":[{"role":"user","content":)" + std::string(content) + "}]}";
+}
+std::string user_block(std::string_view block) { return user("[" + std::string(block) + "]"); }
+
+// `role:text|text` per message, after `system:` blocks; one line a message.
+std::string outline(const Result<Conversation>& parsed) {
+  if (!parsed.ok()) return error_text(parsed.error());
+  std::string text;
+  for (const TextBlock& block : parsed->system) text += "system block:" + block.text + "\n";
+  for (const Message& message : parsed->messages) {
+    text += message.role == Role::kUser        ? "user:"
+            : message.role == Role::kAssistant ? "assistant:"
+                                               : "system:";
+    for (const ContentBlock& block : message.content) {
+      text += std::get<TextBlock>(block).text + "|";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(AnthropicConversation, ReadsStringsAndBlocksAlike) {
+  EXPECT_EQ(outline(parse(user("\"Hi\""))), "user:Hi|\n");
+  EXPECT_EQ(outline(parse(user(R"([{"type":"text","text":"a"},{"type":"text","text":"b"}])"))),
+            "user:a|b|\n");
+}
+
+TEST(AnthropicConversation, KeepsTurnsOfTheSameRoleApartAndInOrder) {
+  EXPECT_EQ(outline(parse(R"({"messages":[
+      {"role":"assistant","content":"first"},{"role":"user","content":"a"},
+      {"role":"user","content":"b"},{"role":"system","content":"rule"}]})")),
+            "assistant:first|\nuser:a|\nuser:b|\nsystem:rule|\n");
+}
+
+TEST(AnthropicConversation, ReadsSystemAsStringOrBlocks) {
+  EXPECT_EQ(outline(parse(R"({"system":"s","messages":[{"role":"user","content":"a"}]})")),
+            "system block:s\nuser:a|\n");
+  EXPECT_EQ(outline(parse(R"({"system":[{"type":"text","text":"s"},{"type":"text","text":""},
+      {"type":"text","text":"t"}],"messages":[{"role":"user","content":"a"}]})")),
+            "system block:s\nsystem block:t\nuser:a|\n");
+  EXPECT_EQ(outline(parse(R"({"system":"","messages":[{"role":"user","content":"a"}]})")),
+            "user:a|\n");
+}
+
+TEST(AnthropicConversation, DropsEmptyTextButKeepsTheMessage) {
+  EXPECT_EQ(outline(parse(user("\"\""))), "user:\n");
+  EXPECT_EQ(outline(parse(user("[]"))), "user:\n");
+  EXPECT_EQ(outline(parse(user_block(R"({"type":"text","text":""})"))), "user:\n");
+}
+
+TEST(AnthropicConversation, DropsThinkingOfReplayedAssistantTurns) {
+  EXPECT_EQ(outline(parse(R"({"messages":[{"role":"user","content":"q"},
+      {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":""},
+      {"type":"redacted_thinking","data":"xx"},{"type":"text","text":"a"}]},
+      {"role":"user","content":"r"}]})")),
+            "user:q|\nassistant:a|\nuser:r|\n");
+}
+
+TEST(AnthropicConversation, RefusesThinkingInOtherRoles) {
+  EXPECT_EQ(complaint(user_block(R"({"type":"thinking","thinking":"hm"})")),
+            "messages[0].content[0].type: thinking content is allowed in assistant messages only");
+}
+
+TEST(AnthropicConversation, KeepsNulAndEveryOtherCharacter) {
+  const auto parsed = parse(user(R"("a\u0000b\ud83c\udf0d")"));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(std::get<TextBlock>(parsed->messages[0].content[0]).text,
+            std::string("a\0b\xf0\x9f\x8c\x8d", 7));
+}
+
+TEST(AnthropicConversation, TrimsWhiteSpaceAtTheEndOfAPrefill) {
+  const auto prefill = [](std::string_view content) {
+    return R"({"messages":[{"role":"user","content":"q "},{"role":"assistant","content":)" +
+           std::string(content) + "}]}";
+  };
+  EXPECT_EQ(outline(parse(prefill(R"("Answer: \n")"))), "user:q |\nassistant:Answer:|\n");
+  EXPECT_EQ(
+      outline(parse(prefill(R"([{"type":"text","text":"a "},{"type":"text","text":" \t"}])"))),
+      "user:q |\nassistant:a|\n");
+  EXPECT_EQ(outline(parse(prefill(R"("  ")"))), "user:q |\nassistant:\n");
+  EXPECT_EQ(outline(parse(prefill(R"("tight")"))), "user:q |\nassistant:tight|\n");
+  EXPECT_EQ(complaint(prefill(R"("Answer: ")"), Strictness::kStrict),
+            "messages: the final assistant message must not end with white space");
+}
+
+TEST(AnthropicConversation, LeavesWhiteSpaceOfEarlierAssistantTurnsAlone) {
+  EXPECT_EQ(outline(parse(R"({"messages":[{"role":"assistant","content":"a "},
+      {"role":"user","content":"b "}]})")),
+            "assistant:a |\nuser:b |\n");
+}
+
+TEST(AnthropicConversation, WantsMessages) {
+  EXPECT_EQ(complaint("{}"), "messages: is required");
+  EXPECT_EQ(complaint(R"({"messages":null})"), "messages: is required");
+  EXPECT_EQ(complaint(R"({"messages":[]})"), "messages: at least one message is required");
+  EXPECT_EQ(complaint(R"({"messages":"Hi"})"), "messages: must be an array, got \"Hi\"");
+  EXPECT_EQ(complaint(R"({"messages":{}})"), "messages: must be an array, got an object");
+}
+
+TEST(AnthropicConversation, BoundsTheNumberOfMessages) {
+  std::string body = R"({"messages":[{"role":"user","content":""})";
+  for (int i = 1; i < 100'000; ++i) body += R"(,{"role":"user","content":""})";
+  EXPECT_EQ(complaint(body + "]}"), "");
+  EXPECT_EQ(complaint(body + R"(,{"role":"user","content":""}]})"),
+            "messages: must have at most 100000 entries, got 100001");
+}
+
+TEST(AnthropicConversation, WantsARoleItKnows) {
+  EXPECT_EQ(complaint(R"({"messages":["Hi"]})"), "messages[0]: must be an object, got \"Hi\"");
+  EXPECT_EQ(complaint(R"({"messages":[{"content":"x"}]})"), "messages[0].role: is required");
+  EXPECT_EQ(complaint(R"({"messages":[{"role":5,"content":"x"}]})"),
+            "messages[0].role: must be a string, got 5");
+  EXPECT_EQ(complaint(R"({"messages":[{"role":"user","content":"x"},{"role":"bot"}]})"),
+            "messages[1].role: must be \"user\", \"assistant\" or \"system\", got \"bot\"");
+}
+
+TEST(AnthropicConversation, WantsContentItCanRead) {
+  EXPECT_EQ(complaint(R"({"messages":[{"role":"user"}]})"), "messages[0].content: is required");
+  EXPECT_EQ(complaint(user("null")), "messages[0].content: is required");
+  EXPECT_EQ(complaint(user("5")),
+            "messages[0].content: must be a string or an array of content blocks, got 5");
+  EXPECT_EQ(complaint(user(R"({"type":"text","text":"x"})")),
+            "messages[0].content: must be a string or an array of content blocks, got an object");
+  EXPECT_EQ(complaint(user(R"(["x"])")), "messages[0].content[0]: must be an object, got \"x\"");
+  EXPECT_EQ(complaint(user_block(R"({"text":"x"})")), "messages[0].content[0].type: is required");
+  EXPECT_EQ(complaint(user_block(R"({"type":7})")),
+            "messages[0].content[0].type: must be a string, got 7");
+  EXPECT_EQ(complaint(user_block(R"({"type":"text"})")),
+            "messages[0].content[0].text: is required");
+  EXPECT_EQ(complaint(user_block(R"({"type":"text","text":["x"]})")),
+            "messages[0].content[0].text: must be a string, got an array");
+}
+
+TEST(AnthropicConversation, NamesContentItDoesNotSupport) {
+  for (const std::string type :
+       {"image", "document", "search_result", "tool_use", "tool_result", "server_tool_use",
+        "web_search_tool_result", "container_upload", "mcp_tool_use", "compaction"}) {
+    EXPECT_EQ(complaint(user(R"([{"type":"text","text":"x"},{"type":")" + type + "\"}]")),
+              "messages[0].content[1].type: " + type + " content is not supported by this server");
+  }
+}
+
+TEST(AnthropicConversation, NamesContentNobodyKnows) {
+  EXPECT_EQ(complaint(user_block(R"({"type":"hologram"})")),
+            "messages[0].content[0].type: must be a known content type, got \"hologram\"");
+}
+
+TEST(AnthropicConversation, NamesThePlaceInsideSystem) {
+  EXPECT_EQ(complaint(R"({"system":5,"messages":[]})"),
+            "system: must be a string or an array of content blocks, got 5");
+  EXPECT_EQ(complaint(R"({"system":[{"type":"image"}],"messages":[]})"),
+            "system[0].type: image content is not supported by this server");
+  EXPECT_EQ(complaint(R"({"system":[{"type":"thinking"}],"messages":[]})"),
+            "system[0].type: thinking content is allowed in assistant messages only");
+}
+
+TEST(AnthropicConversation, StrictModeRefusesEmptyTextBlocks) {
+  EXPECT_EQ(complaint(user_block(R"({"type":"text","text":""})"), Strictness::kStrict),
+            "messages[0].content[0].text: must not be empty");
+}
+
+}  // namespace
+}  // namespace zerohop

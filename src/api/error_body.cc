@@ -1,0 +1,112 @@
+#include "api/error_body.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "api/json_writer.h"
+
+namespace zerohop {
+namespace {
+
+// Clients pick a typed exception by it.
+std::string_view detail_code(ErrorCode code) {
+  return code == ErrorCode::kUnsupportedEncoding ? "request_body_encoding_unsupported" : "";
+}
+
+}  // namespace
+
+std::string_view anthropic_error_type(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidRequest:
+    case ErrorCode::kUnsupportedEncoding:
+    case ErrorCode::kPromptTooLong:
+    case ErrorCode::kMethodNotAllowed:
+    case ErrorCode::kHeadTooLarge:
+    case ErrorCode::kWrongInstance: return "invalid_request_error";
+    case ErrorCode::kAuthentication: return "authentication_error";
+    case ErrorCode::kPermission: return "permission_error";
+    case ErrorCode::kNotFound: return "not_found_error";
+    case ErrorCode::kConflict: return "conflict_error";
+    case ErrorCode::kRequestTooLarge: return "request_too_large";
+    case ErrorCode::kRateLimited: return "rate_limit_error";
+    case ErrorCode::kOverloaded: return "overloaded_error";
+    case ErrorCode::kRequestTimeout:
+    case ErrorCode::kTimeout: return "timeout_error";
+    case ErrorCode::kShuttingDown:
+    case ErrorCode::kInternal:
+    case ErrorCode::kModelFailure:
+    case ErrorCode::kCancelled:
+    case ErrorCode::kConfiguration:
+    case ErrorCode::kModelUnavailable:
+    case ErrorCode::kAddressInUse: return "api_error";
+  }
+  return "api_error";
+}
+
+std::string error_text(const Error& error) {
+  if (error.message.empty() && error.field.empty()) {
+    return std::string(error_traits(error.code).name);
+  }
+  if (error.field.empty()) return error.message;
+  const std::string prefix = error.field + ": ";
+  if (error.message.starts_with(prefix)) return error.message;
+  return prefix + (error.message.empty() ? "is not valid" : error.message);
+}
+
+std::string anthropic_error_body(const Error& error, std::string_view request_id) {
+  std::string body = R"({"type":"error","error":{"type":")";
+  body.append(anthropic_error_type(error.code)).append(R"(","message":)");
+  append_json_untrusted(error_text(error), body);
+  const std::string_view detail = detail_code(error.code);
+  if (!detail.empty()) {
+    body.append(R"(,"details":{"error_code":")").append(detail).append(R"("})");
+  }
+  body.append(R"(},"request_id":)");
+  if (request_id.empty()) {
+    body.append("null");
+  } else {
+    append_json_untrusted(request_id, body);
+  }
+  body.push_back('}');
+  return body;
+}
+
+std::vector<std::pair<std::string_view, std::string>> error_headers(const Error& error) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kLongestAdvice{60'000};
+
+  std::vector<std::pair<std::string_view, std::string>> headers;
+  headers.emplace_back("x-should-retry", error_traits(error.code).retryable ? "true" : "false");
+  if (error.retry_after <= milliseconds{0}) return headers;
+  const milliseconds wait = std::min(error.retry_after, kLongestAdvice);
+  headers.emplace_back("retry-after",
+                       std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()));
+  headers.emplace_back("retry-after-ms", std::to_string(wait.count()));
+  return headers;
+}
+
+Error prompt_too_long_error(std::uint32_t prompt_tokens, std::uint32_t window_tokens) {
+  return Error{ErrorCode::kPromptTooLong,
+               "prompt is too long: " + std::to_string(prompt_tokens) + " tokens > " +
+                   std::to_string(window_tokens) + " maximum",
+               {},
+               {}};
+}
+
+Error prompt_and_output_too_long_error(const WindowOverflow& overflow) {
+  return invalid_request({}, "input length and `max_tokens` exceed context limit: " +
+                                 std::to_string(overflow.prompt_tokens) + " + " +
+                                 std::to_string(overflow.max_tokens) + " > " +
+                                 std::to_string(overflow.window_tokens) +
+                                 ", decrease input length or `max_tokens` and try again");
+}
+
+Error max_tokens_too_large_error(std::uint32_t max_tokens, std::uint32_t most,
+                                 std::string_view model) {
+  return invalid_request("max_tokens",
+                         std::to_string(max_tokens) + " > " + std::to_string(most) +
+                             ", which is the maximum allowed number of output tokens for " +
+                             std::string(model));
+}
+
+}  // namespace zerohop

@@ -1,0 +1,50 @@
+// Errors as the Anthropic dialect writes them, and the headers that steer a client's retries.
+// Pure functions; any thread. Source: Messages API, errors; retry rules of the official SDKs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace zerohop {
+
+/// `error.type` on the wire, such as `invalid_request_error`.
+std::string_view anthropic_error_type(ErrorCode code);
+
+/// The text a client shows: `field: message`, or the message alone when there is no field or it
+/// begins with the field already. Never empty.
+std::string error_text(const Error& error);
+
+/// `{"type":"error","error":{"type":…,"message":…},"request_id":…}`; an empty id becomes null. On
+/// one line, and valid JSON whatever bytes the message holds. Also the data of an SSE `error`
+/// event.
+std::string anthropic_error_body(const Error& error, std::string_view request_id);
+
+/// `x-should-retry`, by which the SDKs decide before they look at the status; with advice to wait
+/// also `retry-after` (whole seconds, rounded up) and `retry-after-ms`. Never more than 60 s: older
+/// SDKs ignore longer waits and come back within 8 s.
+std::vector<std::pair<std::string_view, std::string>> error_headers(const Error& error);
+
+// Texts that clients parse: agents compact their history, or lower max_tokens, when they read
+// exactly these forms, and loop or give up when they do not. Do not reword.
+
+/// The prompt alone does not fit. Counts are tokens.
+Error prompt_too_long_error(std::uint32_t prompt_tokens, std::uint32_t window_tokens);
+
+struct WindowOverflow {
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t max_tokens = 0;     ///< as asked for
+  std::uint32_t window_tokens = 0;  ///< less than the sum of the two
+};
+/// The prompt fits, but not together with max_tokens.
+Error prompt_and_output_too_long_error(const WindowOverflow& overflow);
+
+/// max_tokens above what the model ever generates.
+Error max_tokens_too_large_error(std::uint32_t max_tokens, std::uint32_t most,
+                                 std::string_view model);
+
+}  // namespace zerohop

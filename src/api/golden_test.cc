@@ -1,0 +1,259 @@
+// Golden files: tests/golden/api/KIND_NAME.txt holds an input, a line of ten dashes, and the exact
+// output. KIND says what is done with the input:
+//
+//   request, strict, count   a body → the typed request, or status and error body
+//   stream, reply            one JSON object a line, each an event → SSE bytes, or the reply
+//   error                    an error as JSON → status, headers, body
+//   models                   {"models":[…],"query":{…}} → the list
+//
+// ZEROHOP_GOLDEN_UPDATE=1 rewrites the outputs; read the difference before you keep it.
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value_to.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "api/anthropic_events.h"
+#include "api/anthropic_reply.h"
+#include "api/anthropic_request.h"
+#include "api/error_body.h"
+#include "api/json_writer.h"
+#include "api/model_list.h"
+
+namespace zerohop {
+namespace {
+
+namespace json = boost::json;
+
+const std::filesystem::path kFolder = "tests/golden/api";
+constexpr std::string_view kSeparator = "----------\n";
+
+// ---- Typed request → text ----
+
+void line(std::string_view name, std::string_view text, std::string& out) {
+  out.append(name).append(": ").append(text).append("\n");
+}
+
+void quoted_line(std::string_view name, std::string_view text, std::string& out) {
+  out.append(name).append(": ");
+  append_json_string(text, out);
+  out.append("\n");
+}
+
+std::string number(float value) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::kUser: return "user";
+    case Role::kAssistant: return "assistant";
+    case Role::kSystem: return "system";
+  }
+  return "?";
+}
+
+void dump_conversation(const Conversation& conversation, std::string& out) {
+  for (const TextBlock& block : conversation.system) quoted_line("system", block.text, out);
+  for (const Message& message : conversation.messages) {
+    line("message", role_name(message.role), out);
+    for (const ContentBlock& block : message.content) {
+      quoted_line("  text", std::get<TextBlock>(block).text, out);
+    }
+  }
+}
+
+void dump_generation(const GenerationParameters& generation, std::string& out) {
+  const SamplingParameters& sampling = generation.sampling;
+  line("max_tokens", std::to_string(generation.max_tokens), out);
+  line("temperature", number(sampling.temperature), out);
+  line("top_p", number(sampling.top_p), out);
+  line("min_p", number(sampling.min_p), out);
+  line("top_k", std::to_string(sampling.top_k), out);
+  line("seed", sampling.seed ? std::to_string(*sampling.seed) : "none", out);
+  for (const LogitBias& bias : sampling.logit_bias) {
+    line("logit_bias", std::to_string(bias.token) + " " + number(bias.bias), out);
+  }
+  for (const std::string& stop : generation.stop_sequences) quoted_line("stop", stop, out);
+}
+
+std::string dump(const Result<ChatRequest>& parsed) {
+  if (!parsed.ok()) {
+    return std::to_string(error_traits(parsed.error().code).status) + "\n" +
+           anthropic_error_body(parsed.error(), "req_golden") + "\n";
+  }
+  std::string out;
+  quoted_line("model", parsed->model, out);
+  line("stream", parsed->stream ? "true" : "false", out);
+  dump_conversation(parsed->conversation, out);
+  dump_generation(parsed->generation, out);
+  return out;
+}
+
+// ---- Events, errors and models from JSON ----
+
+std::string text_at(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value == nullptr ? std::string() : json::value_to<std::string>(*value);
+}
+
+std::uint32_t count_at(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value == nullptr ? 0 : json::value_to<std::uint32_t>(*value);
+}
+
+ErrorCode code_named(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kAddressInUse); ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    if (error_traits(code).name == name) return code;
+  }
+  ADD_FAILURE() << "no error code is named " << name;
+  return ErrorCode::kInternal;
+}
+
+FinishReason reason_named(std::string_view name) {
+  for (const FinishReason reason : {FinishReason::kEndOfTurn, FinishReason::kMaxTokens,
+                                    FinishReason::kContextWindow, FinishReason::kStopSequence}) {
+    if (finish_reason_name(reason) == name) return reason;
+  }
+  ADD_FAILURE() << "no finish reason is named " << name;
+  return FinishReason::kEndOfTurn;
+}
+
+Error read_error(const json::object& script) {
+  return Error{code_named(text_at(script, "code")), text_at(script, "message"),
+               text_at(script, "field"),
+               std::chrono::milliseconds{count_at(script, "retry_after_ms")}};
+}
+
+Usage read_usage(const json::object& script) {
+  return Usage{count_at(script, "prompt"), count_at(script, "cached"), count_at(script, "output")};
+}
+
+Event read_event(const json::object& script) {
+  const std::string name = text_at(script, "event");
+  if (name == "started") return Started{read_usage(script)};
+  if (name == "text") return TextDelta{text_at(script, "text")};
+  if (name == "failed") return Failed{read_error(script)};
+  EXPECT_EQ(name, "finished");
+  return Finished{reason_named(text_at(script, "reason")), text_at(script, "stop"),
+                  read_usage(script)};
+}
+
+std::vector<json::object> script_lines(const std::string& input) {
+  std::vector<json::object> lines;
+  std::istringstream stream(input);
+  for (std::string text; std::getline(stream, text);)
+    lines.push_back(json::parse(text).as_object());
+  return lines;
+}
+
+const ReplyHead kHead{"msg_golden", "small", "req_golden"};
+
+std::string run_stream(const std::string& input) {
+  AnthropicStream stream(kHead);
+  std::string out;
+  for (const json::object& script : script_lines(input)) {
+    if (text_at(script, "event") == "ping") {
+      AnthropicStream::append_ping(out);
+    } else {
+      stream.append(read_event(script), out);
+    }
+  }
+  return out;
+}
+
+std::string run_reply(const std::string& input) {
+  AnthropicReply reply(kHead);
+  for (const json::object& script : script_lines(input)) reply.add(read_event(script));
+  if (reply.failure() != nullptr)
+    return anthropic_error_body(*reply.failure(), "req_golden") + "\n";
+  return reply.body() + "\n";
+}
+
+std::string run_error(const std::string& input) {
+  const json::value script = json::parse(input);
+  const Error error = read_error(script.as_object());
+  std::string out = std::to_string(error_traits(error.code).status) + "\n";
+  for (const auto& [name, value] : error_headers(error)) line(name, value, out);
+  return out + anthropic_error_body(error, text_at(script.as_object(), "request_id")) + "\n";
+}
+
+std::optional<std::string> optional_at(const json::object& object, std::string_view key) {
+  if (!object.contains(key)) return std::nullopt;
+  return text_at(object, key);
+}
+
+std::string run_models(const std::string& input) {
+  const json::value script = json::parse(input);
+  std::vector<ModelDescription> models;
+  for (const json::value& item : script.at("models").as_array()) {
+    const json::object& model = item.as_object();
+    models.push_back({text_at(model, "id"), text_at(model, "name"), count_at(model, "created"),
+                      count_at(model, "window"), count_at(model, "most")});
+  }
+  const json::object& query = script.at("query").as_object();
+  const auto body =
+      model_list_body(models, {optional_at(query, "limit"), optional_at(query, "after_id"),
+                               optional_at(query, "before_id")});
+  return (body.ok() ? *body : anthropic_error_body(body.error(), "req_golden")) + "\n";
+}
+
+std::string run(const std::string& kind, const std::string& input) {
+  constexpr ParseOptions kStrict{.strictness = Strictness::kStrict};
+  if (kind == "request") return dump(parse_messages_request(input, ParseOptions{}));
+  if (kind == "strict") return dump(parse_messages_request(input, kStrict));
+  if (kind == "count") return dump(parse_count_tokens_request(input, ParseOptions{}));
+  if (kind == "stream") return run_stream(input);
+  if (kind == "reply") return run_reply(input);
+  if (kind == "error") return run_error(input);
+  if (kind == "models") return run_models(input);
+  ADD_FAILURE() << "unknown kind " << kind;
+  return {};
+}
+
+// ---- The files ----
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void check_file(const std::filesystem::path& path) {
+  SCOPED_TRACE(path.string());
+  const std::string whole = read_file(path);
+  std::size_t split = whole.find("\n" + std::string(kSeparator));
+  ASSERT_NE(split, std::string::npos) << "no separator line";
+  const std::string input = whole.substr(0, split);
+  const std::string name = path.filename().string();
+  const std::string output = run(name.substr(0, name.find('_')), input);
+  const std::string rewritten = input + "\n" + std::string(kSeparator) + output;
+  if (std::getenv("ZEROHOP_GOLDEN_UPDATE") != nullptr) {
+    std::ofstream(path, std::ios::binary) << rewritten;
+    return;
+  }
+  EXPECT_EQ(whole, rewritten);
+}
+
+TEST(ApiGolden, EveryFileGivesItsOutput) {
+  ASSERT_TRUE(std::filesystem::is_directory(kFolder)) << "run from the top of the source tree";
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    files.insert(entry.path());
+  }
+  EXPECT_GE(files.size(), 25u);
+  for (const auto& path : files) check_file(path);
+}
+
+}  // namespace
+}  // namespace zerohop

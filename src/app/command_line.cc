@@ -1,0 +1,236 @@
+#include "app/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <system_error>
+
+#include "app/command_help.h"
+#include "app/paths.h"
+#include "app/suggest.h"
+
+namespace zerohop {
+namespace {
+
+Error usage_error(std::string message) {
+  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
+}
+
+// A flag of the configuration as one subcommand binds it. CLI11 keeps references: never moved.
+struct BoundFlag {
+  const ConfigKey* key = nullptr;
+  std::string text;
+  const CLI::Option* option = nullptr;
+};
+
+// What CLI11 fills in, as text: it takes the words apart, and we judge them.
+struct Words {
+  std::string config_file;
+  std::deque<BoundFlag> flags;
+  std::string chat_prompt, chat_system, chat_max_tokens, chat_temperature, chat_seed;
+  std::string pull_name;
+  std::vector<std::string> pull_from;
+  std::string tokenize_text;
+  const CLI::Option* tokenize_text_given = nullptr;
+  bool pull_list = false, json = false, count = false;
+};
+
+void bind_config(CLI::App& app, Words& words, bool (*wanted)(const ConfigKey&)) {
+  app.add_option("--config", words.config_file)->take_last();
+  for (const ConfigKey& key : config_table()) {
+    if (key.flag.empty() || !wanted(key)) continue;
+    BoundFlag& bound = words.flags.emplace_back(BoundFlag{&key, {}, nullptr});
+    const std::string name(key.flag);
+    bound.option = key.flag_value.empty() ? app.add_flag(name, bound.text)
+                                          : app.add_option(name, bound.text)->take_last();
+  }
+}
+
+bool any_key(const ConfigKey&) { return true; }
+bool engine_key(const ConfigKey& key) {
+  return key.section() == "model" || key.section() == "engine" || key.section() == "log";
+}
+bool model_key(const ConfigKey& key) { return key.path == "model.name"; }
+
+struct Parser {
+  Words words;
+  bool help = false;
+  bool version = false;
+  CLI::App root;
+  CLI::App* serve = command("serve");
+  CLI::App* chat = command("chat");
+  CLI::App* pull = command("pull");
+  CLI::App* check = command("check-config");
+  CLI::App* tokenize = command("tokenize");
+
+  Parser() {
+    prepare(root);
+    root.add_flag("-V,--version", version);
+    root.require_subcommand(0, 1);
+    for (CLI::App* app : {serve, chat, pull, check, tokenize}) prepare(*app);
+    bind_config(*serve, words, any_key);
+    bind_config(*check, words, any_key);
+    bind_config(*chat, words, engine_key);
+    bind_config(*tokenize, words, model_key);
+    chat->add_option("prompt", words.chat_prompt);
+    chat->add_option("--system", words.chat_system);
+    chat->add_option("--max-tokens", words.chat_max_tokens);
+    chat->add_option("--temperature", words.chat_temperature);
+    chat->add_option("--seed", words.chat_seed);
+    pull->add_option("name", words.pull_name);
+    pull->add_option("--from", words.pull_from)->expected(1, 64);
+    pull->add_flag("--list", words.pull_list);
+    words.tokenize_text_given = tokenize->add_option("text", words.tokenize_text);
+    tokenize->add_flag("--json", words.json);
+    tokenize->add_flag("--count", words.count);
+  }
+
+ private:
+  CLI::App* command(const char* name) { return root.add_subcommand(name); }
+
+  // Our own help and our own words for what is unknown.
+  void prepare(CLI::App& app) {
+    app.set_help_flag();
+    app.add_flag("-h,--help", help);
+    app.allow_extras();
+    app.fallthrough(false);
+  }
+};
+
+// The flags that `app` knows, for "did you mean".
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+Error unknown_word(const CLI::App& app, const std::string& word, bool is_root) {
+  const bool flag = word.starts_with("-") && word != "-";
+  std::vector<std::string> known = flags_of(app);
+  if (!flag) known.assign(kCommandNames.begin(), kCommandNames.end());
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string bare = word.substr(0, flag ? word.find('=') : word.npos);
+  if (!flag && !is_root) {
+    return usage_error(app.get_name() + ": unexpected argument '" + word + "'");
+  }
+  const std::string where = is_root ? "" : app.get_name() + ": ";
+  return usage_error(where + (flag ? "unknown flag '" : "unknown command '") + bare + "'" +
+                     did_you_mean(bare, views));
+}
+
+template <class Number>
+Result<std::optional<Number>> optional_number(const std::string& flag, const std::string& text) {
+  if (text.empty()) return std::optional<Number>();
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) {
+    return usage_error(flag + ": '" + text + "' is not a number that fits");
+  }
+  return std::optional<Number>(number);
+}
+
+Result<ChatOptions> chat_options(const Words& words) {
+  ChatOptions options;
+  options.prompt = words.chat_prompt;
+  options.system = words.chat_system;
+  ZH_ASSIGN_OR_RETURN(options.max_tokens,
+                      optional_number<std::uint32_t>("--max-tokens", words.chat_max_tokens));
+  ZH_ASSIGN_OR_RETURN(options.temperature,
+                      optional_number<double>("--temperature", words.chat_temperature));
+  ZH_ASSIGN_OR_RETURN(options.seed, optional_number<std::uint64_t>("--seed", words.chat_seed));
+  if (options.temperature && !(*options.temperature >= 0 && *options.temperature <= 2)) {
+    return usage_error("--temperature: " + words.chat_temperature + " is out of range (0 to 2)");
+  }
+  if (options.max_tokens && *options.max_tokens == 0) {
+    return usage_error("--max-tokens: 0 is out of range (1 or more)");
+  }
+  return options;
+}
+
+Command command_of(const Parser& parser) {
+  if (*parser.serve) return Command::kServe;
+  if (*parser.chat) return Command::kChat;
+  if (*parser.pull) return Command::kPull;
+  if (*parser.check) return Command::kCheckConfig;
+  return *parser.tokenize ? Command::kTokenize : Command::kHelp;
+}
+
+Result<CommandLine> interpret(Parser& parser) {
+  CommandLine line;
+  const auto chosen = parser.root.get_subcommands();
+  const CLI::App& app = chosen.empty() ? parser.root : *chosen.front();
+  if (parser.help) {
+    line.help_text = command_help(command_of(parser));
+    return line;
+  }
+  // Words in front of the subcommand stay with the root.
+  if (const auto extra = parser.root.remaining(false); !extra.empty()) {
+    return unknown_word(parser.root, extra.front(), true);
+  }
+  if (const auto extra = app.remaining(false); !extra.empty()) {
+    return unknown_word(app, extra.front(), false);
+  }
+  if (parser.version) {
+    line.command = Command::kVersion;
+    return line;
+  }
+  line.command = command_of(parser);
+  if (line.command == Command::kHelp) {
+    return usage_error(
+        "no command given; `zerohop serve` starts the server, `zerohop --help` lists "
+        "the commands");
+  }
+  const Words& words = parser.words;
+  if (!words.config_file.empty()) line.config_file = words.config_file;
+  for (const BoundFlag& flag : words.flags) {
+    if (flag.option->count() > 0) line.flags.push_back({flag.key, flag.text});
+  }
+  ZH_ASSIGN_OR_RETURN(line.chat, chat_options(words));
+  line.pull.name = words.pull_name;
+  line.pull.from.assign(words.pull_from.begin(), words.pull_from.end());
+  line.pull.list = words.pull_list;
+  if (words.tokenize_text_given->count() > 0) line.tokenize.text = words.tokenize_text;
+  line.tokenize.json = words.json;
+  line.tokenize.count = words.count;
+  return line;
+}
+
+// "--port: 1 required TEXT missing" and its like, in our words.
+Error parse_fault(const CLI::ParseError& fault) {
+  const std::string text = fault.what();
+  const std::size_t colon = text.find(": ");
+  if (text.starts_with("--") && colon != text.npos) {
+    return usage_error(text.substr(0, colon) + " needs a value");
+  }
+  return usage_error(text);
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
+  try {
+    Parser parser;
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
+    parser.root.parse(std::move(reversed));
+    return interpret(parser);
+  } catch (const CLI::ParseError& fault) {
+    return parse_fault(fault);
+  }
+}
+
+Result<LoadedConfig> load_config_for(const CommandLine& line, const Environment& environment,
+                                     std::uint64_t seed) {
+  ConfigSources sources{line.config_file, environment, line.flags, seed};
+  if (!sources.file) {
+    ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(environment));
+    std::error_code fault;
+    if (std::filesystem::exists(folders.config_file(), fault)) sources.file = folders.config_file();
+  }
+  return load_config(sources);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,128 @@
+#include "app/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include "app/command_help.h"
+
+namespace zerohop {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string fault(const Words& words) {
+  const auto line = parse_command_line(words);
+  if (line.ok()) return "no error";
+  EXPECT_EQ(line.error().code, ErrorCode::kConfiguration);
+  return line.error().message;
+}
+
+TEST(ParseCommandLine, KeepsConfigurationFlagsAsText) {
+  const auto line = parse_command_line(
+      {"serve", "--port", "x", "--no-auth", "--model=m.gguf", "--config", "a.yaml"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  EXPECT_EQ(line->command, Command::kServe);
+  EXPECT_EQ(line->config_file, "a.yaml");
+  std::map<std::string_view, std::string> flags;
+  for (const FlagValue& flag : line->flags) flags[flag.key->path] = flag.text;
+  EXPECT_EQ(flags, (std::map<std::string_view, std::string>{
+                       {"server.port", "x"}, {"auth.no_auth", "true"}, {"model.name", "m.gguf"}}));
+}
+
+TEST(ParseCommandLine, LetsTheLastOfAFlagWin) {
+  const auto line = parse_command_line({"serve", "--port", "1", "--port", "2"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  ASSERT_EQ(line->flags.size(), 1u);
+  EXPECT_EQ(line->flags[0].text, "2");
+}
+
+TEST(ParseCommandLine, EveryFlagOfTheTableIsKnownToServe) {
+  for (const ConfigKey& key : config_table()) {
+    if (key.flag.empty()) continue;
+    Words words{"serve", std::string(key.flag)};
+    if (!key.flag_value.empty()) words.push_back("1");
+    const auto line = parse_command_line(words);
+    ASSERT_TRUE(line.ok()) << key.flag;
+    ASSERT_EQ(line->flags.size(), 1u) << key.flag;
+    EXPECT_EQ(line->flags[0].key, &key);
+  }
+}
+
+TEST(ParseCommandLine, NamesWhatItDoesNotKnow) {
+  EXPECT_EQ(fault({"serve", "--prot", "1"}),
+            "serve: unknown flag '--prot'; did you mean '--port'?");
+  EXPECT_EQ(fault({"serve", "--prepare", "safe"}), "serve: unknown flag '--prepare'");
+  EXPECT_EQ(fault({"serv"}), "unknown command 'serv'; did you mean 'serve'?");
+  EXPECT_EQ(fault({"--prot=1", "serve"}), "unknown flag '--prot'");
+  EXPECT_EQ(fault({"serve", "extra"}), "serve: unexpected argument 'extra'");
+  EXPECT_EQ(fault({"pull", "a", "b"}), "pull: unexpected argument 'b'");
+  EXPECT_EQ(fault({"chat", "--port", "1"}), "chat: unknown flag '--port'");
+}
+
+TEST(ParseCommandLine, NamesAFlagWithoutItsValue) {
+  EXPECT_EQ(fault({"serve", "--port"}), "--port needs a value");
+  EXPECT_EQ(fault({"pull", "--from"}), "--from needs a value");
+}
+
+TEST(ParseCommandLine, WantsACommand) {
+  EXPECT_EQ(fault({}),
+            "no command given; `zerohop serve` starts the server, `zerohop --help` lists the "
+            "commands");
+}
+
+TEST(ParseCommandLine, ReadsPull) {
+  const auto line = parse_command_line({"pull", "gemma3-270m", "--from", "a.whl", "b.whl"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  EXPECT_EQ(line->command, Command::kPull);
+  EXPECT_EQ(line->pull.name, "gemma3-270m");
+  EXPECT_EQ(line->pull.from, (std::vector<std::filesystem::path>{"a.whl", "b.whl"}));
+  EXPECT_TRUE(parse_command_line({"pull", "--list"})->pull.list);
+}
+
+TEST(ParseCommandLine, ReadsTokenize) {
+  EXPECT_EQ(parse_command_line({"tokenize", "-", "--count"})->tokenize.text, "-");
+  EXPECT_TRUE(parse_command_line({"tokenize", "-", "--count"})->tokenize.count);
+  EXPECT_EQ(parse_command_line({"tokenize"})->tokenize.text, std::nullopt);
+  EXPECT_EQ(parse_command_line({"tokenize", ""})->tokenize.text, "");
+  EXPECT_TRUE(parse_command_line({"tokenize", "--json", "x"})->tokenize.json);
+}
+
+TEST(ParseCommandLine, ReadsChat) {
+  const auto line = parse_command_line({"chat", "--temperature", "0.5", "--seed", "7",
+                                        "--max-tokens", "9", "--model", "m", "hello"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  EXPECT_EQ(line->chat.prompt, "hello");
+  EXPECT_EQ(line->chat.temperature, 0.5);
+  EXPECT_EQ(line->chat.seed, 7u);
+  EXPECT_EQ(line->chat.max_tokens, 9u);
+  EXPECT_EQ(fault({"chat", "--seed", "x"}), "--seed: 'x' is not a number that fits");
+  EXPECT_EQ(fault({"chat", "--max-tokens", "0"}), "--max-tokens: 0 is out of range (1 or more)");
+  EXPECT_EQ(fault({"chat", "--temperature", "nan"}), "--temperature: nan is out of range (0 to 2)");
+}
+
+TEST(ParseCommandLine, HelpAndVersionComeBeforeEverythingElse) {
+  EXPECT_EQ(parse_command_line({"--version"})->command, Command::kVersion);
+  EXPECT_EQ(parse_command_line({"-V"})->command, Command::kVersion);
+  const auto help = parse_command_line({"serve", "--help", "--prot"});
+  ASSERT_TRUE(help.ok());
+  EXPECT_EQ(help->command, Command::kHelp);
+  EXPECT_EQ(help->help_text, command_help(Command::kServe));
+  EXPECT_EQ(parse_command_line({"--help"})->help_text, command_help(Command::kHelp));
+}
+
+TEST(CommandHelp, ServeListsEveryFlagOfTheTable) {
+  const std::string help = command_help(Command::kServe);
+  for (const ConfigKey& key : config_table()) {
+    if (key.flag.empty()) continue;
+    EXPECT_NE(help.find("  " + std::string(key.flag) + " "), help.npos) << key.flag;
+  }
+}
+
+TEST(CommandHelp, NamesEveryCommand) {
+  const std::string help = command_help(Command::kHelp);
+  for (const std::string_view name : kCommandNames) {
+    EXPECT_NE(help.find("\n  " + std::string(name) + " "), help.npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,54 @@
+// The subcommands of the program. Each runs on the main thread, prints its result on standard
+// output and its one line of failure on standard error, and returns the exit code (exit_code.h).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config_load.h"
+
+namespace zerohop {
+
+/// `zerohop serve`: loads the model, listens, prints the ready line, returns after an orderly
+/// drain.
+int run_serve(const Config& config);
+
+struct ChatOptions {
+  std::string prompt;  ///< one question, answered and done; empty: a conversation
+  std::string system;
+  std::optional<std::uint32_t> max_tokens;
+  std::optional<double> temperature;
+  std::optional<std::uint64_t> seed;
+};
+
+/// `zerohop chat`: the same engine without a socket, in a terminal.
+int run_chat(const Config& config, const ChatOptions& options);
+
+struct PullOptions {
+  std::string name;                         ///< empty: the default model
+  std::vector<std::filesystem::path> from;  ///< files brought by hand instead of a download
+  bool list = false;                        ///< print the known models, get nothing
+};
+
+/// `zerohop pull`: brings a known model into the user's models folder; prints its path.
+int run_pull(const PullOptions& options);
+
+/// `zerohop check-config`: prints the effective configuration, or what is wrong with it.
+int run_check_config(const Result<LoadedConfig>& loaded);
+
+struct TokenizeOptions {
+  std::optional<std::string> text;  ///< nothing or "-": standard input
+  bool json = false;                ///< {"tokens":[…],"count":n}
+  bool count = false;               ///< only the number
+};
+
+/// `zerohop tokenize`: the model's tokens of a text, one a line with its bytes.
+int run_tokenize(const Config& config, const TokenizeOptions& options);
+
+/// `zerohop --version`: this program's version and the model library's.
+int run_version();
+
+}  // namespace zerohop

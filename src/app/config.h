@@ -1,0 +1,100 @@
+// Config: everything that an operator may set, after it has been read and checked. The defaults are
+// the initialisers below; names, ranges, flags and help of every member stand in config_table.cc,
+// from which docs/CONFIG.md is generated. Plain values, immutable once loaded; any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "core/limits.h"
+#include "model/llama_model.h"
+#include "model/model.h"
+
+namespace zerohop {
+
+struct ServerConfig {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;  ///< 0: any free one
+  std::string unix_socket;    ///< a path; listened on instead of host and port
+  std::uint32_t connections_max = limits::kConnectionsMax;
+  std::uint64_t body_bytes_max = limits::kBodyBytesMax;
+  std::uint32_t head_timeout_seconds = limits::kHeadTimeout.count();
+  std::uint32_t body_timeout_seconds = limits::kBodyTimeout.count();
+  std::uint32_t idle_timeout_seconds = limits::kIdleTimeout.count();
+  std::uint32_t write_timeout_seconds = limits::kWriteTimeout.count();
+  std::uint32_t drain_seconds = 30;
+};
+
+/// A name that is neither the model's nor an alias.
+enum class UnknownModelPolicy : std::uint8_t {
+  kDefault,   ///< served by the default tier
+  kNotFound,  ///< answered with 404
+};
+
+struct ModelConfig {
+  static constexpr std::uint32_t kAllLayers = std::numeric_limits<std::uint32_t>::max();
+
+  std::string name = "smollm2-135m";  ///< a known name, or the path of a GGUF file
+  std::uint32_t gpu_layers = kAllLayers;
+  std::vector<std::string> devices;  ///< empty: all
+  std::uint32_t main_gpu = 0;
+  LlamaSplitMode split_mode = LlamaSplitMode::kLayer;
+  std::vector<double> tensor_split;            ///< empty: by free memory
+  std::map<std::string, std::string> aliases;  ///< pattern with `*` → tier
+  UnknownModelPolicy unknown_name = UnknownModelPolicy::kDefault;
+};
+
+enum class KvLayoutChoice : std::uint8_t { kAuto, kUnified, kStreams };
+
+struct EngineConfig {
+  std::uint32_t context_tokens = 8192;  ///< window of one request
+  std::uint32_t sequences = 8;
+  std::uint32_t kv_cells = 0;  ///< of the whole pool; 0: sequences × context_tokens
+  std::uint32_t threads = 0;   ///< 0: as many as there are usable cores
+  std::uint32_t batch_rows = limits::kBatchRowsMax;
+  std::uint32_t itl_objective_ms = limits::kItlObjective.count();
+  KvLayoutChoice kv_layout = KvLayoutChoice::kAuto;
+  FlashAttention flash_attention = FlashAttention::kAuto;
+  bool deterministic = false;
+};
+
+struct LimitsConfig {
+  std::uint32_t requests_max = limits::kRequestsMax;
+  std::uint32_t default_max_tokens = limits::kDefaultMaxTokens;
+};
+
+struct InstanceConfig {
+  std::string id;  ///< never empty after loading
+  std::string pool = "cpu";
+  std::map<std::string, std::string> labels;
+};
+
+struct LogConfig {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kJson;
+};
+
+struct StreamConfig {
+  std::uint32_t ping_seconds = 5;  ///< of silence; 0: no pings
+};
+
+struct AuthConfig {
+  bool no_auth = false;
+};
+
+struct Config {
+  ServerConfig server;
+  ModelConfig model;
+  EngineConfig engine;
+  LimitsConfig limits;
+  InstanceConfig instance;
+  LogConfig log;
+  StreamConfig stream;
+  AuthConfig auth;
+};
+
+}  // namespace zerohop

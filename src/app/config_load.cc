@@ -1,0 +1,179 @@
+#include "app/config_load.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "app/suggest.h"
+#include "base/random.h"
+
+namespace zerohop {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVariablePrefix = "ZEROHOP_";
+
+// A fault of one value, told with the place that the value comes from.
+Error at_place(const std::string& place, Error error) {
+  error.message = place + ": " + error.message;
+  return error;
+}
+
+class Loader {
+ public:
+  explicit Loader(const ConfigSources& sources) : sources_(sources) {
+    for (const ConfigKey& key : config_table()) loaded_.origins.push_back({&key, "default"});
+  }
+
+  Result<LoadedConfig> load() {
+    if (sources_.file) ZH_RETURN_IF_ERROR(apply_file(*sources_.file));
+    ZH_RETURN_IF_ERROR(apply_environment());
+    for (const FlagValue& flag : sources_.flags) {
+      ZH_RETURN_IF_ERROR(apply_text(*flag.key, flag.text, std::string(flag.key->flag)));
+    }
+    if (loaded_.config.instance.id.empty()) make_instance_id();
+    ZH_RETURN_IF_ERROR(check_config_rules(loaded_.config));
+    return std::move(loaded_);
+  }
+
+ private:
+  Result<void> apply_file(const fs::path& path) {
+    std::error_code fault;
+    if (!fs::is_regular_file(path, fault)) {
+      return Error{ErrorCode::kConfiguration, path.string() + ": no such file", {}, {}};
+    }
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) {
+      return Error{ErrorCode::kConfiguration, path.string() + ": cannot be read", {}, {}};
+    }
+    ZH_ASSIGN_OR_RETURN(const std::vector<YamlSetting> settings,
+                        parse_config_yaml(text, path.string()));
+    for (const YamlSetting& setting : settings) {
+      const std::string place = path.string() + ":" + std::to_string(setting.line);
+      auto applied = apply_value(*setting.key, setting.value, loaded_.config);
+      if (!applied.ok()) {
+        return at_place(place + ": " + std::string(setting.key->path), applied.error());
+      }
+      note_origin(*setting.key, place);
+    }
+    return {};
+  }
+
+  Result<void> apply_environment() {
+    for (const ConfigKey& key : config_table()) {
+      const std::string variable = key.variable();
+      const auto found = sources_.environment.find(variable);
+      if (found == sources_.environment.end()) continue;
+      ZH_RETURN_IF_ERROR(apply_text(key, found->second, variable));
+    }
+    return refuse_unknown_variables();
+  }
+
+  // Other ZEROHOP_* variables exist (build and test switches); only those that begin like a section
+  // of the configuration are taken for misspelt keys.
+  Result<void> refuse_unknown_variables() const {
+    std::vector<std::string> variables;
+    std::vector<std::string> prefixes;
+    for (const ConfigKey& key : config_table()) {
+      variables.push_back(key.variable());
+      prefixes.push_back(
+          variables.back().substr(0, kVariablePrefix.size() + key.section().size() + 1));
+    }
+    const std::vector<std::string_view> known(variables.begin(), variables.end());
+    for (const auto& [name, value] : sources_.environment) {
+      const bool of_a_section = std::ranges::any_of(
+          prefixes, [&name](const std::string& prefix) { return name.starts_with(prefix); });
+      if (!of_a_section || std::ranges::find(known, name) != known.end()) continue;
+      return Error{ErrorCode::kConfiguration,
+                   "unknown environment variable '" + name + "'" + did_you_mean(name, known),
+                   {},
+                   {}};
+    }
+    return {};
+  }
+
+  Result<void> apply_text(const ConfigKey& key, const std::string& text, const std::string& place) {
+    auto value = split_text(key, text);
+    if (!value.ok()) return at_place(place, value.error());
+    auto applied = apply_value(key, value.value(), loaded_.config);
+    if (!applied.ok()) return at_place(place, applied.error());
+    note_origin(key, place);
+    return {};
+  }
+
+  void note_origin(const ConfigKey& key, const std::string& place) {
+    for (ConfigOrigin& entry : loaded_.origins) {
+      if (entry.key == &key) entry.origin = place;
+    }
+  }
+
+  void make_instance_id() {
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "%08x",
+                  static_cast<unsigned>(mix64(sources_.seed) & 0xffffffffU));
+    loaded_.config.instance.id = loaded_.config.instance.pool + "-" + digits;
+    note_origin(*find_config_key("instance.id"), "made up");
+  }
+
+  const ConfigSources& sources_;
+  LoadedConfig loaded_;
+};
+
+Error contradiction(std::string message) {
+  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
+}
+
+// Without keys, a public address would serve anybody.
+Result<void> check_exposure(const Config& config) {
+  const ServerConfig& server = config.server;
+  if (!server.unix_socket.empty() || is_loopback_host(server.host)) return {};
+  if (config.auth.no_auth) {
+    return contradiction("no_auth is allowed only on loopback or a Unix socket, not on '" +
+                         server.host + "'");
+  }
+  return contradiction("'" + server.host +
+                       "' is a public address and would be served without API keys; listen on "
+                       "127.0.0.1, ::1 or a Unix socket (--unix-socket PATH)");
+}
+
+}  // namespace
+
+Result<LoadedConfig> load_config(const ConfigSources& sources) { return Loader(sources).load(); }
+
+bool is_loopback_host(std::string_view host) {
+  const std::string text(host);
+  if (text == "localhost") return true;
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, text.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return false;
+}
+
+Result<void> check_config_rules(const Config& config) {
+  const EngineConfig& engine = config.engine;
+  if (engine.batch_rows < engine.sequences) {
+    return contradiction("engine.batch_rows (" + std::to_string(engine.batch_rows) +
+                         ") must be at least engine.sequences (" +
+                         std::to_string(engine.sequences) + "): each running sequence needs a row");
+  }
+  if (engine.kv_cells != 0 && engine.kv_cells < engine.context_tokens) {
+    return contradiction("engine.kv_cells (" + std::to_string(engine.kv_cells) +
+                         ") must be at least engine.context_tokens (" +
+                         std::to_string(engine.context_tokens) + "), or auto");
+  }
+  const std::uint64_t cells = std::uint64_t{engine.sequences} * engine.context_tokens;
+  if (engine.kv_cells == 0 && cells > std::numeric_limits<std::int32_t>::max()) {
+    return contradiction("engine.sequences × engine.context_tokens (" + std::to_string(cells) +
+                         ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
+  }
+  return check_exposure(config);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,67 @@
+// Reading the configuration: flag over environment over YAML file over default.
+//
+// An unknown key, a value of the wrong type or out of range, and settings that contradict each
+// other are errors that name the place ("zerohop.yaml:3", "ZEROHOP_SERVER_PORT", "--port"), the
+// value and what would be right. Nothing is coerced or ignored. Main thread, at start.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/config.h"
+#include "app/config_table.h"
+#include "app/environment.h"
+#include "core/error.h"
+
+namespace zerohop {
+
+/// A flag as it was typed.
+struct FlagValue {
+  const ConfigKey* key = nullptr;
+  std::string text;
+};
+
+struct ConfigSources {
+  std::optional<std::filesystem::path> file;  ///< must exist when given
+  Environment environment;                    ///< only ZEROHOP_* is read
+  std::vector<FlagValue> flags;
+  std::uint64_t seed = 0;  ///< for the instance id, when none is configured
+};
+
+/// A setting and where it comes from: "default", "zerohop.yaml:3", "ZEROHOP_SERVER_PORT", "--port".
+struct ConfigOrigin {
+  const ConfigKey* key = nullptr;
+  std::string origin;
+};
+
+struct LoadedConfig {
+  Config config;
+  std::vector<ConfigOrigin> origins;  ///< one for each key, in the order of the table
+};
+
+/// Errors: kConfiguration, one line.
+Result<LoadedConfig> load_config(const ConfigSources& sources);
+
+/// What no single key can say: settings that contradict each other. Errors: kConfiguration.
+Result<void> check_config_rules(const Config& config);
+
+/// Whether `host` reaches only this machine: localhost, 127.0.0.0/8, ::1.
+bool is_loopback_host(std::string_view host);
+
+/// One value of a YAML file.
+struct YamlSetting {
+  const ConfigKey* key = nullptr;
+  RawValue value;
+  int line = 0;  ///< counted from 1
+};
+
+/// The settings in `text`, in its order. `name` is how messages call the file. Errors:
+/// kConfiguration.
+Result<std::vector<YamlSetting>> parse_config_yaml(const std::string& text,
+                                                   const std::string& name);
+
+}  // namespace zerohop

@@ -1,0 +1,257 @@
+#include "app/config_table.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+
+namespace zerohop {
+namespace {
+
+// ---- Rules for texts ----
+
+bool is_name_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.';
+}
+
+// Instance ids, pools and label names become header values, metric labels and parts of file names.
+std::optional<std::string> name_rule(std::string_view text) {
+  constexpr std::size_t kNameBytesMax = 64;
+  if (!text.empty() && text.size() <= kNameBytesMax && std::ranges::all_of(text, is_name_byte)) {
+    return std::nullopt;
+  }
+  return "must be 1 to 64 letters, digits, '-', '_' or '.'";
+}
+
+// The id may be left empty: one is then made up.
+std::optional<std::string> instance_id_rule(std::string_view text) {
+  return text.empty() ? std::nullopt : name_rule(text);
+}
+
+// Label values and model patterns are sent in headers and printed.
+std::optional<std::string> printable_rule(std::string_view text) {
+  constexpr std::size_t kTextBytesMax = 256;
+  const auto printable = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (!text.empty() && text.size() <= kTextBytesMax && std::ranges::all_of(text, printable)) {
+    return std::nullopt;
+  }
+  return "must be 1 to 256 printable ASCII characters";
+}
+
+std::optional<std::string> host_rule(std::string_view text) {
+  const auto graphic = [](char c) { return c > 0x20 && c < 0x7f; };
+  if (!text.empty() && std::ranges::all_of(text, graphic)) return std::nullopt;
+  return "is not an address or host name";
+}
+
+// sockaddr_un holds 108 bytes, the closing zero included.
+std::optional<std::string> socket_path_rule(std::string_view text) {
+  constexpr std::size_t kSocketPathBytesMax = 107;
+  if (text.size() <= kSocketPathBytesMax && text.find('\0') == text.npos) return std::nullopt;
+  return "is longer than the 107 bytes that a Unix socket's path may have";
+}
+
+std::optional<std::string> not_empty_rule(std::string_view text) {
+  if (!text.empty() && text.find('\0') == text.npos) return std::nullopt;
+  return "must not be empty";
+}
+
+// ---- Choices ----
+
+constexpr std::array<std::string_view, 3> kSplitModes{"none", "layer", "row"};
+constexpr std::array<std::string_view, 2> kUnknownNamePolicies{"default", "not_found"};
+constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams"};
+constexpr std::array<std::string_view, 3> kFlashAttentions{"auto", "on", "off"};
+constexpr std::array<std::string_view, 5> kLogLevels{"debug", "info", "warning", "error", "off"};
+constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
+
+// `Member` is a captureless lambda Config& → enum&; the names stand in the order of the enum.
+template <auto Member>
+constexpr ChoiceType choice(std::span<const std::string_view> names) {
+  using Enum = std::remove_reference_t<decltype(Member(std::declval<Config&>()))>;
+  return {names,
+          [](Config& config, std::size_t index) { Member(config) = static_cast<Enum>(index); },
+          [](Config& config) { return static_cast<std::size_t>(Member(config)); }};
+}
+
+// Nothing sensible takes longer than a day.
+constexpr std::uint64_t kSecondsMax = 86'400;
+// libllama counts tokens and cells in int32.
+constexpr std::uint64_t kCellsMax = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kThreadsMax = 512;  // GGML_MAX_N_THREADS
+
+// ---- The table ----
+
+const std::array kTable{
+    ConfigKey{"server.host", "--host", "ADDRESS",
+              TextType{[](Config& c) -> std::string& { return c.server.host; }, host_rule}, "",
+              "Address to listen on. Without API keys only loopback addresses are allowed.", ""},
+    ConfigKey{"server.port", "--port", "PORT",
+              IntegerType{[](Config& c) -> std::uint16_t& { return c.server.port; }, 0, 65'535}, "",
+              "TCP port; 0 takes any free one, which the ready line names.", ""},
+    ConfigKey{
+        "server.unix_socket", "--unix-socket", "PATH",
+        TextType{[](Config& c) -> std::string& { return c.server.unix_socket; }, socket_path_rule},
+        "", "Listen on this Unix socket instead of host and port.", ""},
+    ConfigKey{"server.connections_max", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.connections_max; }, 1,
+                          1'000'000},
+              "connections", "Open client connections; further ones wait in the kernel's queue.",
+              ""},
+    ConfigKey{"server.body_bytes_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.server.body_bytes_max; },
+                          1'024, std::uint64_t{1} << 30},
+              "bytes", "Largest request body.", ""},
+    ConfigKey{"server.head_timeout_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.head_timeout_seconds; },
+                          1, kSecondsMax},
+              "seconds", "Longest time for a request's line and headers to arrive.", ""},
+    ConfigKey{"server.body_timeout_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.body_timeout_seconds; },
+                          1, kSecondsMax},
+              "seconds", "Longest silence inside a request's body.", ""},
+    ConfigKey{"server.idle_timeout_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.idle_timeout_seconds; },
+                          1, kSecondsMax},
+              "seconds", "Longest silence between two requests on one connection.", ""},
+    ConfigKey{
+        "server.write_timeout_seconds", "", "",
+        IntegerType{[](Config& c) -> std::uint32_t& { return c.server.write_timeout_seconds; }, 1,
+                    kSecondsMax},
+        "seconds", "Longest time that a client may leave bytes of its answer unread.", ""},
+    ConfigKey{"server.drain_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.drain_seconds; }, 0,
+                          kSecondsMax},
+              "seconds", "After SIGTERM, time for running answers to finish.", ""},
+
+    ConfigKey{"model.name", "--model", "NAME|PATH",
+              TextType{[](Config& c) -> std::string& { return c.model.name; }, not_empty_rule}, "",
+              "A known model (see `zerohop pull --list`) or the path of a GGUF file.", ""},
+    ConfigKey{"model.gpu_layers", "--gpu-layers", "N|all",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.model.gpu_layers; }, 0, 10'000,
+                          "all", ModelConfig::kAllLayers},
+              "layers", "Layers kept on the GPU. Without a GPU it has no effect.", ""},
+    ConfigKey{"model.devices", "--device", "LIST",
+              TextListType{[](Config& c) -> std::vector<std::string>& { return c.model.devices; }},
+              "", "Compute devices to use, by the model library's names, such as CUDA0.",
+              "all that are found"},
+    ConfigKey{"model.main_gpu", "--main-gpu", "N",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.model.main_gpu; }, 0, 255}, "",
+              "With split_mode none, the index of the device that holds the model.", ""},
+    ConfigKey{"model.split_mode", "--split-mode", "MODE",
+              choice<[](Config& c) -> LlamaSplitMode& { return c.model.split_mode; }>(kSplitModes),
+              "", "How a model is spread over several GPUs.", ""},
+    ConfigKey{
+        "model.tensor_split", "--tensor-split", "LIST",
+        NumberListType{[](Config& c) -> std::vector<double>& { return c.model.tensor_split; }}, "",
+        "Share of each GPU, such as 3,1.", "by free memory"},
+    ConfigKey{"model.aliases", "", "",
+              TextMapType{
+                  [](Config& c) -> std::map<std::string, std::string>& { return c.model.aliases; },
+                  printable_rule, printable_rule},
+              "", "Model names that clients may send, with * for any text, and the tier for each.",
+              "none"},
+    ConfigKey{"model.unknown_name", "", "",
+              choice<[](Config& c) -> UnknownModelPolicy& { return c.model.unknown_name; }>(
+                  kUnknownNamePolicies),
+              "", "A model name that nothing matches goes to the default tier, or is a 404.", ""},
+
+    ConfigKey{"engine.context_tokens", "--context", "TOKENS",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.context_tokens; }, 64,
+                          kCellsMax},
+              "tokens", "Window of one request: its prompt and its answer together.", ""},
+    ConfigKey{"engine.sequences", "--sequences", "N",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.sequences; }, 1,
+                          limits::kSequencesMax},
+              "sequences", "Requests that are computed at the same time.", ""},
+    ConfigKey{"engine.kv_cells", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.kv_cells; }, 64,
+                          kCellsMax, "auto", 0},
+              "cells",
+              "Cells of the KV cache that all sequences share; auto gives each a full window.", ""},
+    ConfigKey{"engine.threads", "--threads", "N|auto",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.threads; }, 1,
+                          kThreadsMax, "auto", 0},
+              "threads", "Compute threads; auto takes the cores that this process may use.", ""},
+    ConfigKey{"engine.batch_rows", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.batch_rows; }, 1,
+                          limits::kBatchRowsMax},
+              "rows", "Most tokens of one forward pass; at least one for each sequence.", ""},
+    ConfigKey{"engine.itl_objective_ms", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.itl_objective_ms; }, 1,
+                          60'000},
+              "milliseconds",
+              "Longest pause between two tokens of a running answer that a new prompt may cause.",
+              ""},
+    ConfigKey{"engine.kv_layout", "", "",
+              choice<[](Config& c) -> KvLayoutChoice& { return c.engine.kv_layout; }>(kKvLayouts),
+              "", "One pool of cells that sequences share, or one stream of cells for each.", ""},
+    ConfigKey{"engine.flash_attention", "", "",
+              choice<[](Config& c) -> FlashAttention& { return c.engine.flash_attention; }>(
+                  kFlashAttentions),
+              "", "Flash attention; auto leaves it to the model library.", ""},
+    ConfigKey{"engine.deterministic", "", "",
+              BooleanType{[](Config& c) -> bool& { return c.engine.deterministic; }}, "",
+              "Answers do not depend on what else runs in the same batch; slower.", ""},
+
+    ConfigKey{"limits.requests_max", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.requests_max; }, 1,
+                          limits::kInboxMax},
+              "requests",
+              "Model requests in the system at once; further ones are refused with 529.", ""},
+    ConfigKey{"limits.default_max_tokens", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.default_max_tokens; },
+                          1, kCellsMax},
+              "tokens", "Longest answer when the client does not say.", ""},
+
+    ConfigKey{"instance.id", "--instance-id", "ID",
+              TextType{[](Config& c) -> std::string& { return c.instance.id; }, instance_id_rule},
+              "", "Name of this process in headers, metrics and logs.",
+              "pool and 8 random hex digits"},
+    ConfigKey{"instance.pool", "--pool", "NAME",
+              TextType{[](Config& c) -> std::string& { return c.instance.pool; }, name_rule}, "",
+              "Group of instances that this one belongs to.", ""},
+    ConfigKey{"instance.labels", "", "",
+              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
+                            return c.instance.labels;
+                          },
+                          name_rule, printable_rule},
+              "", "Free labels of this instance.", "none"},
+
+    ConfigKey{"log.level", "--log-level", "LEVEL",
+              choice<[](Config& c) -> LogLevel& { return c.log.level; }>(kLogLevels), "",
+              "Least severity that is logged.", ""},
+    ConfigKey{"log.format", "--log-format", "FORMAT",
+              choice<[](Config& c) -> LogFormat& { return c.log.format; }>(kLogFormats), "",
+              "Log lines for people or for machines.", ""},
+
+    ConfigKey{"stream.ping_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.stream.ping_seconds; }, 1,
+                          3'600, "off", 0},
+              "seconds", "Silence on a stream after which a ping is sent.", ""},
+
+    ConfigKey{"auth.no_auth", "--no-auth", "",
+              BooleanType{[](Config& c) -> bool& { return c.auth.no_auth; }}, "",
+              "Serve without API keys, on purpose. Only on loopback or a Unix socket.", ""},
+};
+
+}  // namespace
+
+std::span<const ConfigKey> config_table() { return kTable; }
+
+const ConfigKey* find_config_key(std::string_view path) {
+  const auto found =
+      std::ranges::find_if(kTable, [path](const ConfigKey& key) { return key.path == path; });
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string ConfigKey::variable() const {
+  std::string name = "ZEROHOP_";
+  for (const char c : path) {
+    name.push_back(c == '.' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return name;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,29 @@
+#include "app/exit_code.h"
+
+#include <cstdio>
+#include <string>
+
+namespace zerohop {
+
+int exit_code(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kConfiguration:
+    case ErrorCode::kInvalidRequest: return kExitUsage;
+    case ErrorCode::kModelUnavailable:
+    case ErrorCode::kModelFailure: return kExitModel;
+    case ErrorCode::kAddressInUse: return kExitAddressInUse;
+    default: return kExitOther;
+  }
+}
+
+int report_failure(const Error& error) {
+  std::string line = "zerohop: " + error.message;
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  line.push_back('\n');
+  std::fputs(line.c_str(), stderr);
+  return exit_code(error);
+}
+
+}  // namespace zerohop

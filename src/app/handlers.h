@@ -1,0 +1,19 @@
+// The endpoints. Each function adds its routes; `service` outlives the router. Handlers run as part
+// of a session's coroutine on the I/O thread.
+#pragma once
+
+#include "app/service.h"
+#include "http/router.h"
+
+namespace zerohop {
+
+/// POST /v1/messages and /v1/messages/count_tokens.
+void add_messages_routes(Router& router, Service& service);
+
+/// GET /v1/models and /v1/models/{id...}.
+void add_model_routes(Router& router, Service& service);
+
+/// GET /healthz, /livez, /health, /, /metrics, HEAD /api/hello.
+void add_operations_routes(Router& router, Service& service);
+
+}  // namespace zerohop

@@ -1,0 +1,46 @@
+// GET /v1/models and /v1/models/{id...}.
+
+#include "api/model_list.h"
+#include "app/handlers.h"
+#include "http/exchange.h"
+#include "http/url.h"
+
+namespace zerohop {
+namespace {
+
+Awaitable<void> answer(Exchange& exchange, Result<std::string> body) {
+  if (!body.ok()) {
+    co_await exchange.respond_error(std::move(body).error());
+    co_return;
+  }
+  HttpResponse response;
+  response.headers.push_back(HeaderField{"content-type", "application/json"});
+  response.body = std::move(body).value();
+  co_await exchange.respond(std::move(response));
+}
+
+Awaitable<void> handle_list(Service& service, Exchange& exchange) {
+  const std::string& query = exchange.request().head.query;
+  ModelPageQuery page;
+  page.limit = query_parameter(query, "limit");
+  page.after_id = query_parameter(query, "after_id");
+  page.before_id = query_parameter(query, "before_id");
+  co_await answer(exchange, model_list_body(service.models, page));
+}
+
+Awaitable<void> handle_one(Service& service, Exchange& exchange) {
+  co_await answer(exchange, model_body(service.models, exchange.parameters().get("id")));
+}
+
+}  // namespace
+
+void add_model_routes(Router& router, Service& service) {
+  const auto list = [&service](Exchange& exchange) { return handle_list(service, exchange); };
+  const auto one = [&service](Exchange& exchange) { return handle_one(service, exchange); };
+  for (const std::string prefix : {"/v1", "/v1/v1", ""}) {
+    router.add("GET", prefix + "/models", list);
+    router.add("GET", prefix + "/models/{id...}", one);
+  }
+}
+
+}  // namespace zerohop

@@ -1,0 +1,22 @@
+#include "app/health.h"
+
+namespace zerohop {
+
+std::string_view health_name(Health health) {
+  switch (health) {
+    case Health::kOk: return "ok";
+    case Health::kDraining: return "draining";
+    case Health::kStuck: return "stuck";
+  }
+  return "unknown";
+}
+
+Health judge_health(const HealthInput& input) {
+  const EngineSnapshot& snapshot = input.snapshot;
+  // Paused sequences wait for their readers, not for the engine.
+  const std::uint32_t runnable = snapshot.running() - snapshot.paused + snapshot.queued;
+  if (runnable > 0 && input.now - snapshot.taken_at > kStuckAfter) return Health::kStuck;
+  return input.draining ? Health::kDraining : Health::kOk;
+}
+
+}  // namespace zerohop

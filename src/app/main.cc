@@ -1,0 +1,45 @@
+// The program: command line → configuration → one subcommand. Everything else is in the library.
+#include <iostream>
+
+#include "app/command_line.h"
+#include "app/exit_code.h"
+#include "base/random.h"
+
+namespace zerohop {
+namespace {
+
+int run_with_config(const CommandLine& line) {
+  const auto loaded = load_config_for(line, process_environment(), os_random_seed());
+  if (line.command == Command::kCheckConfig) return run_check_config(loaded);
+  if (!loaded.ok()) return report_failure(loaded.error());
+  const Config& config = loaded->config;
+  log_configure({.level = config.log.level, .format = config.log.format});
+  switch (line.command) {
+    case Command::kServe: return run_serve(config);
+    case Command::kChat: return run_chat(config, line.chat);
+    default: return run_tokenize(config, line.tokenize);
+  }
+}
+
+int run(const CommandLine& line) {
+  switch (line.command) {
+    case Command::kHelp: std::cout << line.help_text << std::flush; return kExitOk;
+    case Command::kVersion: return run_version();
+    case Command::kPull: return run_pull(line.pull);
+    case Command::kServe:
+    case Command::kChat:
+    case Command::kCheckConfig:
+    case Command::kTokenize: break;
+  }
+  return run_with_config(line);
+}
+
+}  // namespace
+}  // namespace zerohop
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) arguments.emplace_back(argv[i]);
+  const auto line = zerohop::parse_command_line(arguments);
+  return line.ok() ? zerohop::run(*line) : zerohop::report_failure(line.error());
+}

@@ -1,0 +1,22 @@
+#include "app/model_options.h"
+
+#include "app/model_store.h"
+
+namespace zerohop {
+
+LlamaModelOptions llama_model_options(const ModelConfig& config,
+                                      const std::filesystem::path& file) {
+  LlamaModelOptions options;
+  options.path = file.string();
+  options.name = model_display_name(config.name);
+  options.gpu_layers = config.gpu_layers == ModelConfig::kAllLayers
+                           ? -1
+                           : static_cast<std::int32_t>(config.gpu_layers);
+  options.devices = config.devices;
+  options.main_gpu = static_cast<std::int32_t>(config.main_gpu);
+  options.split_mode = config.split_mode;
+  options.tensor_split.assign(config.tensor_split.begin(), config.tensor_split.end());
+  return options;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,14 @@
+// From the configuration to the options of the model library. Pure; any thread.
+#pragma once
+
+#include <filesystem>
+
+#include "app/config.h"
+#include "model/llama_model.h"
+
+namespace zerohop {
+
+/// `file` is what resolve_model() gave for config.name.
+LlamaModelOptions llama_model_options(const ModelConfig& config, const std::filesystem::path& file);
+
+}  // namespace zerohop

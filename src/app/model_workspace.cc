@@ -1,0 +1,95 @@
+#include "app/model_workspace.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "app/file_hash.h"
+
+namespace zerohop {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannot_write(const fs::path& path, const std::error_code& fault) {
+  return Error{ErrorCode::kModelUnavailable,
+               "cannot write " + path.string() + ": " + fault.message(),
+               {},
+               {}};
+}
+
+std::error_code last_fault() { return {errno, std::generic_category()}; }
+
+// A rename may reach the disk before the bytes do; after a power cut the file would be short.
+std::error_code write_through(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return last_fault();
+  const std::error_code fault = fsync(file) == 0 ? std::error_code() : last_fault();
+  close(file);
+  return fault;
+}
+
+int lock_waiting(int file) {
+  int result = 0;
+  do {
+    result = flock(file, LOCK_EX);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+}  // namespace
+
+Result<ModelWorkspace> ModelWorkspace::open(const fs::path& models_folder,
+                                            const std::function<void(const std::string&)>& say) {
+  std::error_code fault;
+  fs::create_directories(models_folder, fault);
+  if (fault) return cannot_write(models_folder, fault);
+  const fs::path lock_path = models_folder / ".lock";
+  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock < 0) return cannot_write(lock_path, last_fault());
+  ModelWorkspace workspace({}, lock);
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (say) say("another zerohop is pulling a model; waiting for it");
+    if (lock_waiting(lock) != 0) return cannot_write(lock_path, last_fault());
+  }
+  // Only now is the work folder ours: what lies there was left by a process that is gone.
+  workspace.folder_ = models_folder / ".work";
+  fs::remove_all(workspace.folder_, fault);
+  fs::create_directories(workspace.folder_, fault);
+  if (fault) return cannot_write(workspace.folder_, fault);
+  return workspace;
+}
+
+ModelWorkspace::ModelWorkspace(ModelWorkspace&& other) noexcept
+    : folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
+
+ModelWorkspace::~ModelWorkspace() {
+  if (lock_ < 0) return;
+  std::error_code ignored;  // the next one clears it
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  close(lock_);
+}
+
+Result<fs::path> ModelWorkspace::install(const KnownModel& model, const fs::path& target) const {
+  ZH_ASSIGN_OR_RETURN(const std::string hash, file_sha256(staged_file()));
+  if (hash != model.sha256) {
+    return Error{ErrorCode::kModelUnavailable,
+                 std::string(model.name) + ": the file's SHA-256 is " + hash + ", expected " +
+                     std::string(model.sha256) + "; nothing was installed",
+                 {},
+                 {}};
+  }
+  if (const std::error_code fault = write_through(staged_file()))
+    return cannot_write(target, fault);
+  std::error_code fault;
+  fs::permissions(staged_file(), fs::perms(0644), fault);
+  fs::rename(staged_file(), target, fault);
+  if (fault) return cannot_write(target, fault);
+  return target;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,65 @@
+// The output chain: core/output_stage.h put together from links.
+//
+//   token bytes ─→ stop sequences ─→ whole UTF-8 ─→ TextDelta
+//
+// A link takes bytes, keeps what it cannot decide yet and pushes the rest to the next link. It
+// knows that neighbour only as an OutputLink, so another one can be put between two links (a policy
+// that holds text back), or in front (a segmenter, which pushes text, thinking and tool calls into
+// chains of their own), without a change to the others. Every push leads to exactly one push of the
+// next link; so one token gives at most one event.
+//
+// The stop sequences come first and see raw bytes: half a character may already decide a match, and
+// characters are only put together from what is really shown.
+//
+// One chain per request, used by the engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "constrain/stop_automaton.h"
+#include "core/event.h"
+#include "core/output_stage.h"
+
+namespace zerohop {
+
+/// Whether more bytes may follow a push. After kEnd a link holds nothing back.
+enum class PushEnd : std::uint8_t { kMore, kEnd };
+
+/// Where links leave what they find: the events of the current token and its verdict.
+struct OutputSink {
+  std::vector<Event>& events;
+  StageVerdict& verdict;
+};
+
+class OutputLink {
+ public:
+  virtual ~OutputLink() = default;
+
+  /// Takes the next bytes, perhaps none; valid only during the call. Not called again after kEnd.
+  virtual void push(std::string_view bytes, PushEnd end, OutputSink& sink) = 0;
+};
+
+/// Ends the output at a stop sequence: hands on what stands in front of it, with kEnd, and sets the
+/// verdict.
+std::unique_ptr<OutputLink> make_stop_link(std::shared_ptr<const StopAutomaton> stops,
+                                           std::unique_ptr<OutputLink> next);
+
+/// Hands on whole characters only. Bytes that can no longer become one are replaced by U+FFFD, one
+/// for each maximal invalid part, and so is a character that is still incomplete at kEnd.
+std::unique_ptr<OutputLink> make_utf8_link(std::unique_ptr<OutputLink> next);
+
+/// Makes each push that has bytes a TextDelta. The end of a chain.
+std::unique_ptr<OutputLink> make_text_delta_link();
+
+/// The stage that pushes the bytes of tokens into `first`.
+std::unique_ptr<OutputStage> make_output_stage(std::unique_ptr<OutputLink> first);
+
+/// The whole chain for plain text. `stops` may be null: no stop sequences. In the steady state a
+/// token costs one allocation at most, the event's own text.
+std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops);
+
+}  // namespace zerohop

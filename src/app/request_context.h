@@ -1,0 +1,36 @@
+// What the server knows about one HTTP request beside its bytes: who it is, how far it has come,
+// and the permit that lets it be here. It is the ticket of an exchange (http/server_options.h):
+// made before the body is read, dropped after the last byte of the answer. I/O thread only.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "admission/request_lifecycle.h"
+#include "base/permit.h"
+#include "core/usage.h"
+
+namespace zerohop {
+
+struct RequestContext {
+  explicit RequestContext(TimePoint now) : life(now) {}
+
+  std::string request_id;  ///< `req_` and 24 random characters
+  Permit permit;           ///< held for requests that cost something
+  RequestLifecycle life;
+
+  // For the log line
+  Usage usage;
+  std::string stop_reason;
+};
+
+/// A new context with a fresh id.
+std::shared_ptr<RequestContext> make_request_context(TimePoint now);
+
+/// The context behind an exchange's ticket; null when there is none.
+RequestContext* context_of(const std::shared_ptr<void>& ticket);
+
+/// `msg_` and 24 random characters.
+std::string make_message_id();
+
+}  // namespace zerohop

@@ -1,0 +1,215 @@
+#include "app/server.h"
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <optional>
+
+#include "app/handlers.h"
+#include "app/model_names.h"
+#include "app/server_hooks.h"
+#include "app/service.h"
+#include "app/stream_reader.h"
+#include "app/version.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "http/server.h"
+
+namespace zerohop {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// After a hard stop: time for the last typed errors to leave their sockets.
+constexpr std::chrono::milliseconds kFlushTime{500};
+constexpr std::size_t kWorkersMax = 4;
+
+ServerOptions server_options(const Config& config) {
+  using std::chrono::seconds;
+  ServerOptions options;
+  options.connections_max = config.server.connections_max;
+  options.body_bytes_max = config.server.body_bytes_max;
+  options.head_timeout = seconds(config.server.head_timeout_seconds);
+  options.body_timeout = seconds(config.server.body_timeout_seconds);
+  options.idle_timeout = seconds(config.server.idle_timeout_seconds);
+  options.write_timeout = seconds(config.server.write_timeout_seconds);
+  options.cors = CorsPolicy::kAnyOrigin;
+  return options;
+}
+
+Router make_router(Service& service) {
+  Router router;
+  add_messages_routes(router, service);
+  add_model_routes(router, service);
+  add_operations_routes(router, service);
+  return router;
+}
+
+std::vector<ModelDescription> describe_models(const Config& config, const Tier& tier) {
+  std::vector<ModelDescription> models;
+  for (std::string& name : listed_model_names(config.model, tier.name())) {
+    ModelDescription model;
+    model.display_name = name;
+    model.id = std::move(name);
+    model.max_input_tokens = tier.window();
+    model.max_tokens = tier.window();
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+}  // namespace
+
+Service::Service(const Config& config_in, const Clock& clock_in)
+    : config(config_in),
+      clock(clock_in),
+      parse_options{Strictness::kLenient, config_in.limits.default_max_tokens},
+      admission(config_in.limits.requests_max),
+      registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool}),
+      metrics(registry),
+      workers(std::min<std::size_t>(usable_cores(), kWorkersMax)) {}
+
+struct Server::Parts {
+  Parts(const Config& config, const Clock& clock)
+      : service(config, clock),
+        guard(asio::make_work_guard(io)),
+        waker(io.get_executor()),
+        signals(io),
+        timer(io) {
+    http.emplace(io, clock, server_options(config), make_server_hooks(service),
+                 make_router(service));
+  }
+
+  void end();
+  void watch_drain(TimePoint deadline);
+  void stop_hard();
+
+  // In the order of construction; destroyed in reverse: no session, no coroutine and no worker is
+  // left when the service goes.
+  Service service;
+  asio::io_context io{1};
+  asio::executor_work_guard<asio::io_context::executor_type> guard;
+  IoWaker waker;
+  asio::signal_set signals;
+  asio::steady_timer timer;
+  std::optional<HttpServer> http;
+  bool draining = false;
+  bool stopping = false;
+};
+
+Server::Server(const Config& config, const Clock& clock)
+    : parts_(std::make_unique<Parts>(config, clock)) {}
+
+Server::~Server() {
+  if (parts_->service.loaded_tier) parts_->service.loaded_tier->stop();
+  parts_->service.workers.join();
+}
+
+const Service& Server::service() const { return parts_->service; }
+const ServerCounts& Server::http_counts() const { return parts_->http->counts(); }
+
+Result<Endpoint> Server::listen() {
+  const ServerConfig& config = parts_->service.config.server;
+  if (!config.unix_socket.empty()) return parts_->http->listen_unix(config.unix_socket);
+  return parts_->http->listen_tcp(config.host, config.port);
+}
+
+Result<void> Server::load(std::unique_ptr<Model> model) {
+  Service& service = parts_->service;
+  TierParts parts;
+  parts.clock = &service.clock;
+  parts.waker = &parts_->waker;
+  parts.seed = os_random_seed();
+  parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
+    steps.observe(report.duration);
+  };
+  ZH_ASSIGN_OR_RETURN(service.loaded_tier,
+                      Tier::create(std::move(model), service.config.engine, std::move(parts)));
+  service.models = describe_models(service.config, service.tier());
+  export_engine_snapshot(service.registry, service.clock,
+                         [&service] { return service.tier().snapshot(); });
+  service.registry.at_scrape([this, &service] {
+    service.metrics.http_connections.set(
+        static_cast<double>(parts_->http->counts().connections_open));
+    service.metrics.requests_in_flight.set(static_cast<double>(service.admission.in_flight()));
+  });
+  service.tier().start();
+  return {};
+}
+
+void Server::run() { parts_->io.run(); }
+
+void Server::begin_drain() {
+  asio::post(parts_->io, [parts = parts_.get()] {
+    if (parts->draining || parts->stopping) return;
+    parts->draining = true;
+    log_info("draining",
+             {{"requests_in_flight", std::to_string(parts->service.admission.in_flight())}});
+    parts->service.admission.close();
+    const auto limit = std::chrono::seconds(parts->service.config.server.drain_seconds);
+    parts->watch_drain(parts->service.clock.now() + limit);
+  });
+}
+
+void Server::stop_now() {
+  asio::post(parts_->io, [parts = parts_.get()] { parts->stop_hard(); });
+}
+
+void Server::handle_signals() {
+  parts_->signals.add(SIGTERM);
+  parts_->signals.add(SIGINT);
+  parts_->signals.async_wait([this](const boost::system::error_code& error, int) {
+    if (error) return;
+    begin_drain();
+    parts_->signals.async_wait([this](const boost::system::error_code& second, int) {
+      if (!second) stop_now();
+    });
+  });
+}
+
+// While it drains the listeners stay open, so that new work is told to go elsewhere (503 with
+// advice) instead of meeting a closed port.
+void Server::Parts::watch_drain(TimePoint deadline) {
+  if (stopping) return;
+  if (service.admission.in_flight() == 0) {
+    end();
+    return;
+  }
+  if (service.clock.now() >= deadline) {
+    log_warning("drain time is over", {});
+    stop_hard();
+    return;
+  }
+  timer.expires_after(std::chrono::milliseconds(20));
+  timer.async_wait([this, deadline](const boost::system::error_code& error) {
+    if (!error) watch_drain(deadline);
+  });
+}
+
+void Server::Parts::stop_hard() {
+  if (stopping) return;
+  service.admission.close();
+  if (service.loaded_tier) service.loaded_tier->stop();  // every stream gets its typed error
+  end();
+}
+
+// Nothing is left to compute. Answers still on their way out get a moment, then sockets close.
+void Server::Parts::end() {
+  if (stopping) return;
+  stopping = true;
+  signals.cancel();
+  http->stop_accepting();
+  http->when_all_ended([this] { timer.cancel(); });
+  timer.expires_after(kFlushTime);
+  timer.async_wait([this](const boost::system::error_code&) {
+    http->close_all();
+    guard.reset();
+  });
+}
+
+}  // namespace zerohop

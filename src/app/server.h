@@ -1,0 +1,60 @@
+// The whole server in one object: service, tier, HTTP, and their orderly end. `zerohop serve` is a
+// shell around it (serve.cc); tests run it in process with a fake model.
+//
+//   Server server(config, clock);
+//   server.listen() → server.load(model) → server.run()          run() returns when all is over
+//
+//   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
+//   finish, up
+//                   to server.drain_seconds; then everything stops
+//   stop_now()      running answers end at once with a typed error; then everything stops
+//
+// run() makes its caller the I/O thread. begin_drain() and stop_now() from any thread, idempotent;
+// the rest from the owner, before run().
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/config.h"
+#include "base/clock.h"
+#include "core/error.h"
+#include "http/endpoint.h"
+#include "http/server_options.h"
+#include "model/model.h"
+
+namespace zerohop {
+
+struct Service;
+
+class Server {
+ public:
+  /// `clock` outlives the server.
+  Server(const Config& config, const Clock& clock);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Binds the configured address. Errors: kAddressInUse, kConfiguration.
+  Result<Endpoint> listen();
+
+  /// Makes the tier and starts its engine. Errors: kConfiguration.
+  Result<void> load(std::unique_ptr<Model> model);
+
+  void run();
+  void begin_drain();
+  void stop_now();
+
+  /// From now on SIGTERM and SIGINT drain, and a second one stops at once.
+  void handle_signals();
+
+  const Service& service() const;
+  /// I/O thread, or after run().
+  const ServerCounts& http_counts() const;
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace zerohop

@@ -1,0 +1,162 @@
+#include "app/server_hooks.h"
+
+#include <algorithm>
+#include <string>
+
+#include "api/error_body.h"
+#include "app/request_context.h"
+#include "base/log.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::string_view kInstanceHeader = "x-anthropic-instance-id";
+constexpr std::string_view kClientIdHeader = "x-anthropic-request-id";
+constexpr std::size_t kClientIdBytesMax = 128;
+
+HttpResponse error_response(const Error& error, std::string_view request_id) {
+  HttpResponse response;
+  response.status = error_traits(error.code).status;
+  response.headers.push_back(HeaderField{"content-type", "application/json"});
+  for (auto& [name, value] : error_headers(error)) {
+    response.headers.push_back(HeaderField{std::string(name), std::move(value)});
+  }
+  response.body = anthropic_error_body(error, request_id);
+  return response;
+}
+
+// Only POST bodies make work; probes and lists must answer also when all permits are out.
+bool costs_a_permit(const RequestHead& head) { return head.method == "POST"; }
+
+Result<void> check_head(const Service& service, const RequestHead& head) {
+  const auto pinned = head.headers.find(kInstanceHeader);
+  if (pinned && *pinned != service.config.instance.id) {
+    return Error{ErrorCode::kWrongInstance,
+                 "this is instance " + service.config.instance.id + ", not the requested one",
+                 "",
+                 {}};
+  }
+  const auto encoding = head.headers.find("content-encoding");
+  if (encoding && !equals_ignoring_case(*encoding, "identity")) {
+    return Error{ErrorCode::kUnsupportedEncoding,
+                 "request bodies must not be compressed (Content-Encoding)",
+                 "",
+                 {}};
+  }
+  return {};
+}
+
+std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
+                                    std::shared_ptr<void>& ticket) {
+  std::shared_ptr<RequestContext> context = make_request_context(service.clock.now());
+  ticket = context;
+  Result<void> checked = check_head(service, head);
+  if (checked.ok() && costs_a_permit(head)) {
+    Result<Permit> permit = service.admission.admit();
+    if (permit.ok()) {
+      context->permit = std::move(permit).value();
+    } else {
+      checked = std::move(permit).error();
+    }
+  }
+  if (!checked.ok()) {
+    service.metrics.count_refusal(checked.error().code);
+    context->life.advance(RequestState::kFailed, service.clock.now());
+    return error_response(checked.error(), context->request_id);
+  }
+  context->life.advance(RequestState::kReceiving, service.clock.now());
+  return std::nullopt;
+}
+
+RequestContext& ensure_context(Service& service, const ExchangeContext& exchange) {
+  if (!exchange.ticket) exchange.ticket = make_request_context(service.clock.now());
+  return *context_of(exchange.ticket);
+}
+
+// A client's own id is echoed when it cannot be mistaken for anything else in a log or a header.
+bool echoable(std::string_view id) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_' || c == '.' || c == ':';
+  };
+  return !id.empty() && id.size() <= kClientIdBytesMax && std::all_of(id.begin(), id.end(), plain);
+}
+
+void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& head) {
+  const RequestContext& context = ensure_context(service, exchange);
+  const Duration spent = service.clock.now() - exchange.received_at;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(spent).count();
+  head.headers.push_back(HeaderField{"request-id", context.request_id});
+  head.headers.push_back(HeaderField{"anthropic-request-id", context.request_id});
+  head.headers.push_back(HeaderField{std::string(kInstanceHeader), service.config.instance.id});
+  head.headers.push_back(HeaderField{"anthropic-processing-time-ms", std::to_string(milliseconds)});
+  if (exchange.head == nullptr) return;
+  const auto client_id = exchange.head->headers.find(kClientIdHeader);
+  if (client_id && echoable(*client_id)) {
+    head.headers.push_back(HeaderField{std::string(kClientIdHeader), std::string(*client_id)});
+  }
+}
+
+std::string_view end_name(ExchangeEnd end) {
+  switch (end) {
+    case ExchangeEnd::kCompleted: return "completed";
+    case ExchangeEnd::kPeerGone: return "peer_gone";
+    case ExchangeEnd::kAborted: return "aborted";
+    case ExchangeEnd::kTimedOut: return "timed_out";
+  }
+  return "unknown";
+}
+
+// A request that ended outside its handler: a body that never came whole, or was too large.
+void settle_state(const Service& service, const ExchangeSummary& summary) {
+  RequestContext* context = context_of(summary.ticket);
+  if (context == nullptr || !context->permit.held() || is_final(context->life.state())) return;
+  const bool answered = summary.end == ExchangeEnd::kCompleted;
+  context->life.advance(answered ? RequestState::kFailed : RequestState::kCancelled,
+                        service.clock.now());
+}
+
+void log_exchange(const ExchangeSummary& summary) {
+  const RequestContext* context = context_of(summary.ticket);
+  // Probes and scrapes come every second; they are counted, not logged.
+  const bool costly = context != nullptr && context->permit.held();
+  log_event(
+      costly || summary.status >= 500 ? LogLevel::kInfo : LogLevel::kDebug, "request",
+      {{"id", context == nullptr ? "" : context->request_id},
+       {"method", summary.head == nullptr ? "" : log_text(summary.head->method)},
+       {"route", std::string(summary.route)},
+       {"status", std::to_string(summary.status)},
+       {"end", std::string(end_name(summary.end))},
+       {"state", context == nullptr ? "" : std::string(request_state_name(context->life.state()))},
+       {"prompt_tokens", context == nullptr ? "0" : std::to_string(context->usage.prompt_tokens)},
+       {"cached_tokens",
+        context == nullptr ? "0" : std::to_string(context->usage.prompt_tokens_cached)},
+       {"output_tokens", context == nullptr ? "0" : std::to_string(context->usage.output_tokens)},
+       {"stop_reason", context == nullptr ? "" : context->stop_reason},
+       {"first_byte_ms", std::to_string(to_milliseconds(summary.until_first_byte))},
+       {"total_ms", std::to_string(to_milliseconds(summary.total))}});
+}
+
+}  // namespace
+
+ServerHooks make_server_hooks(Service& service) {
+  ServerHooks hooks;
+  hooks.on_head = [&service](const RequestHead& head, std::shared_ptr<void>& ticket) {
+    return on_head(service, head, ticket);
+  };
+  hooks.error_response = [&service](const ExchangeContext& exchange, const Error& error) {
+    return error_response(error, ensure_context(service, exchange).request_id);
+  };
+  hooks.decorate = [&service](const ExchangeContext& exchange, ResponseHead& head) {
+    decorate(service, exchange, head);
+  };
+  hooks.on_done = [&service](const ExchangeSummary& summary) {
+    settle_state(service, summary);
+    service.metrics.count_http_request(summary.route.empty() ? "none" : summary.route,
+                                       summary.status);
+    log_exchange(summary);
+  };
+  return hooks;
+}
+
+}  // namespace zerohop

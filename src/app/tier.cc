@@ -1,0 +1,139 @@
+#include "app/tier.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "app/output_chain.h"
+#include "constrain/stop_automaton.h"
+
+namespace zerohop {
+namespace {
+
+// "max 100000" or "50000 100000" (cgroup v2, cpu.max): quota and period in microseconds.
+std::uint32_t cgroup_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  if (!(file >> quota >> period) || period <= 0) return limits::kSequencesMax;
+  return static_cast<std::uint32_t>(std::max(1.0, std::floor(quota / period)));
+}
+
+Result<void> check_options(const ContextOptions& options, const ModelInfo& info) {
+  const auto refuse = [](std::string message) {
+    return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
+  };
+  if (info.context_trained != 0 && options.window > info.context_trained) {
+    return refuse("engine.context_tokens: " + std::to_string(options.window) +
+                  " is more than the model was trained for (" +
+                  std::to_string(info.context_trained) + ")");
+  }
+  if (options.cells != 0 && options.cells < options.window) {
+    return refuse("engine.kv_cells: " + std::to_string(options.cells) +
+                  " cells cannot hold one request of " + std::to_string(options.window) +
+                  " tokens (engine.context_tokens)");
+  }
+  if (options.batch_rows < options.sequences) {
+    return refuse("engine.batch_rows: " + std::to_string(options.batch_rows) +
+                  " rows are fewer than the sequences that each need one (" +
+                  std::to_string(options.sequences) + ")");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint32_t usable_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    cores = static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&mask)));
+  }
+  return std::min(cores, cgroup_cores());
+}
+
+ContextOptions context_options(const EngineConfig& config) {
+  ContextOptions options;
+  options.sequences = config.sequences;
+  options.window = config.context_tokens;
+  options.cells = config.kv_cells;
+  options.batch_rows = config.batch_rows;
+  options.logit_rows = config.sequences;
+  options.threads = config.threads == 0 ? usable_cores() : config.threads;
+  options.flash_attention = config.flash_attention;
+  // The pool shares prefixes between sequences; one stream per sequence cannot.
+  options.layout =
+      config.kv_layout == KvLayoutChoice::kStreams ? KvLayout::kStreams : KvLayout::kUnified;
+  if (config.deterministic) {
+    // Greedy text is invariant under batching and chunking only so; see docs/ARCHITECTURE.md.
+    options.layout = KvLayout::kStreams;
+    options.flash_attention = FlashAttention::kOff;
+  }
+  return options;
+}
+
+Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const EngineConfig& config,
+                                           TierParts parts) {
+  const ContextOptions options = context_options(config);
+  ZH_RETURN_IF_ERROR(check_options(options, model->info()));
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<ModelContext> context, model->make_context(options));
+
+  EngineOptions engine_options;
+  engine_options.window = options.window;
+  engine_options.batch_rows = options.batch_rows;
+  engine_options.logit_rows = options.logit_rows;
+  engine_options.itl_objective = std::chrono::milliseconds(config.itl_objective_ms);
+  engine_options.seed = parts.seed;
+  engine_options.on_step = std::move(parts.on_step);
+  EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
+                           parts.waker};
+  auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine_options));
+  return std::unique_ptr<Tier>(new Tier(std::move(model), std::move(loop), *parts.clock));
+}
+
+Tier::Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const Clock& clock)
+    : model_(std::move(model)), prompts_(*model_), clock_(clock), loop_(std::move(loop)) {}
+
+Tier::~Tier() { stop(); }
+
+void Tier::start() { thread_ = std::make_unique<EngineThread>(*loop_); }
+
+void Tier::stop() {
+  if (thread_) {
+    thread_->stop();
+    thread_.reset();
+  } else {
+    loop_->stop();
+    loop_->fail_all();
+  }
+}
+
+Result<PreparedGeneration> Tier::prepare(const Conversation& conversation,
+                                         GenerationParameters generation) const {
+  ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompts_.prepare(conversation));
+  if (prompt.tokens.size() > window()) return prompt_too_long(prompt.tokens.size(), window());
+  std::shared_ptr<const StopAutomaton> stops;
+  if (!generation.stop_sequences.empty()) {
+    stops = StopAutomaton::compile(generation.stop_sequences);
+  }
+  PreparedGeneration prepared;
+  prepared.request.prompt = std::move(prompt.tokens);
+  prepared.request.max_tokens = generation.max_tokens;
+  prepared.request.sampling = std::move(generation.sampling);
+  prepared.request.stage = make_output_chain(std::move(stops));
+  return prepared;
+}
+
+Result<std::shared_ptr<TokenStream>> Tier::submit(PreparedGeneration prepared) {
+  std::shared_ptr<TokenStream> stream = loop_->make_stream();
+  prepared.request.stream = stream;
+  prepared.request.submitted_at = clock_.now();
+  ZH_RETURN_IF_ERROR(loop_->submit(std::move(prepared.request)));
+  return stream;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,79 @@
+// A tier: one loaded model with its prompt stage and its engine. What handlers, the terminal chat,
+// tests and benchmarks all drive; it knows no socket.
+//
+// prepare() from workers, submit() and snapshot() from any thread. start() and stop() from the
+// owner.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/config.h"
+#include "base/clock.h"
+#include "core/request.h"
+#include "engine/engine_loop.h"
+#include "engine/engine_thread.h"
+#include "model/model.h"
+#include "prompt/prompt_stage.h"
+
+namespace zerohop {
+
+/// What the tier is given; all outlive it.
+struct TierParts {
+  const Clock* clock = nullptr;
+  StreamWaker* waker = nullptr;
+  std::uint64_t seed = 0;                          ///< of requests that bring none
+  std::function<void(const StepReport&)> on_step;  ///< engine thread
+};
+
+/// A request that has become tokens and rules, ready for the engine.
+struct PreparedGeneration {
+  EngineRequest request;  ///< without its stream
+};
+
+class Tier {
+ public:
+  /// Makes the model's context. Errors: kConfiguration (limits that do not fit each other or the
+  /// model, not enough memory).
+  static Result<std::unique_ptr<Tier>> create(std::unique_ptr<Model> model,
+                                              const EngineConfig& config, TierParts parts);
+  ~Tier();
+
+  const std::string& name() const { return model_->info().name; }
+  const Model& model() const { return *model_; }
+  const PromptStage& prompts() const { return prompts_; }
+  std::uint32_t window() const { return loop_->window(); }
+  EngineSnapshot snapshot() const { return loop_->snapshot(); }
+
+  /// Text to tokens, stop sequences to an automaton. Errors: kInvalidRequest, kPromptTooLong.
+  Result<PreparedGeneration> prepare(const Conversation& conversation,
+                                     GenerationParameters generation) const;
+
+  /// Queues it; events arrive in the returned stream. Errors: kOverloaded, kShuttingDown.
+  Result<std::shared_ptr<TokenStream>> submit(PreparedGeneration prepared);
+
+  /// Starts the engine thread. Without it the owner of loop() steps.
+  void start();
+  /// Ends every request with kShuttingDown and joins the engine thread. Idempotent.
+  void stop();
+  EngineLoop& loop() { return *loop_; }
+
+ private:
+  Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const Clock& clock);
+
+  const std::unique_ptr<Model> model_;
+  const PromptStage prompts_;
+  const Clock& clock_;
+  const std::unique_ptr<EngineLoop> loop_;
+  std::unique_ptr<EngineThread> thread_;
+};
+
+/// Cores that this process may use: its affinity mask, lowered to the CPU quota of its cgroup. ≥ 1.
+std::uint32_t usable_cores();
+
+/// How the configuration asks for a context; `auto` choices made.
+ContextOptions context_options(const EngineConfig& config);
+
+}  // namespace zerohop

@@ -1,0 +1,158 @@
+// Connection: one accepted socket with its read-ahead buffer, its deadline and its peer watch.
+// Internal to http (it drags Asio in); I/O thread only; held by shared_ptr.
+//
+// One read is always outstanding, from accept to close, whatever the session is doing. While it reads
+// a request, the read feeds the parser; while a handler runs, the same read is the watch for the
+// peer: it ends with zero bytes or an error the moment the client closes, even when nothing is being
+// written, and it collects pipelined bytes until the bound is reached. Then it pauses, TCP pushes
+// back, and a vanished peer shows only at the next write. Against waiting for readability and peeking
+// this saves one epoll_ctl and one recv per request, and nothing has to be cancelled in between.
+//
+// Writes are tried at once on the non-blocking socket: a chunk that fits the socket buffer costs one
+// system call, no timer and no turn of the event loop. Only what is left waits.
+//
+// The timer is lazy: setting a deadline stores a time, and the timer is moved only when it would ring
+// too late. Deadlines are read from the server's Clock, so time-outs follow a virtual clock too.
+#pragma once
+
+#include <array>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "http/awaitable.h"
+#include "http/server_state.h"
+
+namespace zerohop {
+
+enum class ReadOutcome : std::uint8_t {
+  kData,     ///< buffered() has grown
+  kEnd,      ///< the peer closed or reset, or we closed
+  kTimeout,
+  kStopped,  ///< the server drains and this connection was idle
+  kFull,     ///< the read-ahead buffer is full; nothing more will come
+};
+
+/// What the session is waiting for: only an idle connection is closed by a drain.
+enum class WaitFor : std::uint8_t { kNextRequest, kMoreBytes };
+
+/// Up to four buffers for one write. The bytes must live until the write has ended.
+class GatherList {
+ public:
+  void add(std::string_view bytes) {
+    if (!bytes.empty()) buffers_.at(count_++) = boost::asio::buffer(bytes.data(), bytes.size());
+  }
+  std::span<const boost::asio::const_buffer> view() const { return {buffers_.data(), count_}; }
+  std::size_t bytes() const;
+  /// Drops `bytes` sent bytes from the front.
+  void consume(std::size_t bytes);
+
+ private:
+  std::array<boost::asio::const_buffer, 4> buffers_;
+  std::size_t count_ = 0;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = boost::asio::generic::stream_protocol::socket;
+
+  Connection(Socket socket, std::string remote_address, std::shared_ptr<ServerState> state);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const std::string& remote_address() const { return remote_address_; }
+  boost::asio::any_io_executor executor() { return socket_.get_executor(); }
+
+  // ---- Reading: by the session only ----
+
+  /// Bytes that have come and were not consumed. Invalidated by more() and watch().
+  std::string_view buffered() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  void consume(std::size_t bytes);
+  /// A hint for the size of the next reads.
+  void expect_bytes(std::uint64_t bytes);
+  /// Waits for more bytes, at most `timeout`. One caller at a time.
+  Awaitable<ReadOutcome> more(WaitFor purpose, Duration timeout);
+
+  // ---- Writing: by the session and its exchange, one at a time ----
+
+  /// All bytes or false: the peer is gone or did not read for write_timeout; the socket is then
+  /// closed.
+  Awaitable<bool> write(GatherList bytes);
+
+  // ---- The peer ----
+
+  /// Keeps one read going while a handler runs.
+  void watch();
+  bool peer_gone() const { return ended_ || write_failed_; }
+  /// The peer closed its side in an orderly way; writing may still work.
+  bool half_closed() const { return ended_ && !closed_ && !write_failed_ && !reset_; }
+  bool write_timed_out() const { return write_timed_out_; }
+  /// Called once when the peer goes; at once when it has gone. Null removes the callback.
+  void on_peer_gone(std::function<void()> callback);
+
+  // ---- Ending ----
+
+  /// Tells the peer that no more comes, drops what it still sends for linger_timeout, then closes.
+  Awaitable<void> close_gracefully();
+  void close();
+  /// Closes with a reset, so that a body that ends with the connection cannot look complete.
+  void reset();
+  /// From outside the session (drain): ends the wait for a next request.
+  void stop_if_idle();
+  /// From outside the session (hard stop): closes, tells the handler that the peer is gone.
+  void abort();
+
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  void start_read();
+  void make_room(std::size_t bytes);
+  void on_read(const boost::system::error_code& error, std::size_t bytes);
+  void note_end();
+  void wake(ReadOutcome outcome);
+  void set_deadline(Duration from_now);
+  void arm_timer(Duration from_now);
+  void on_timer();
+
+  // Constant.
+  const std::shared_ptr<ServerState> state_;
+  const std::string remote_address_;
+  const std::size_t buffered_bytes_max_;
+
+  Socket socket_;
+  std::uint64_t bytes_sent_ = 0;
+
+  // Read-ahead: [begin_, end_) of buffer_ is unread input, behind it is room for the pending read.
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::size_t read_bytes_;  // room asked for the next read
+  bool read_pending_ = false;
+  boost::asio::any_completion_handler<void(ReadOutcome)> waiter_;
+  WaitFor waiting_for_ = WaitFor::kMoreBytes;
+
+  // The lazy timer.
+  boost::asio::steady_timer timer_;
+  std::optional<TimePoint> deadline_;
+  std::optional<TimePoint> timer_rings_;
+
+  bool ended_ = false;  // no more bytes will come
+  bool reset_ = false;  // … because of an error, not of an orderly close
+  bool closed_ = false;
+  bool write_failed_ = false;
+  bool write_pending_ = false;
+  bool write_timed_out_ = false;
+  std::function<void()> peer_gone_callback_;
+};
+
+}  // namespace zerohop

@@ -1,0 +1,35 @@
+// ModelContext over libllama: the KV cells and the decode call. One owner thread.
+//
+// What it adds to the library:
+//  - Every call is checked first, because the library answers a broken rule with an assertion that
+//    ends the process, or not at all. A broken rule is a bug of the caller: ZH_CHECK.
+//  - The two layouts look alike. In the stream layout a copy between sequences goes through the state
+//    calls: the library's own copy moves the whole stream (8,192 cells of the default model: 190 MB)
+//    and does so later, inside the next decode, when the source may have changed.
+//  - Sliding windows: a cut whose window is incomplete is refused (llama_window.h).
+//  - Cuts and copies that leave a hole, or a recurrent state at the wrong place, are refused.
+//  - A decode allocates nothing here; the library allocates for itself.
+//
+// Numbers that the library rounds: cells are padded to multiples of 256, per stream in the stream
+// layout. capabilities() reports what is there afterwards; slot_cells of the unified layout is the
+// window that was asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/error.h"
+#include "model/model.h"
+
+struct llama_model;
+
+namespace zerohop {
+
+/// `kv_bytes_per_cell` is for the check against the machine's memory. `model` must outlive the
+/// context and be loaded with weights. Errors: kConfiguration, with the reason of the library where it
+/// gave one.
+Result<std::unique_ptr<ModelContext>> make_llama_context(llama_model* model,
+                                                         std::uint64_t kv_bytes_per_cell,
+                                                         const ContextOptions& options);
+
+}  // namespace zerohop

@@ -1,0 +1,152 @@
+#include "model/llama_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "llama.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 24;  // magic, version, tensor count, key count
+constexpr std::uint64_t kBytesOfF16 = 2;
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+struct GgufFree {
+  void operator()(gguf_context* context) const { gguf_free(context); }
+};
+
+Error unavailable(const std::string& path, const std::string& what) {
+  return Error{ErrorCode::kModelUnavailable, "model file \"" + path + "\" " + what, {}, {}};
+}
+
+std::optional<std::uint64_t> single_value(const llama_model* model, const std::string& key) {
+  char buffer[32];
+  const int32_t size = llama_model_meta_val_str(model, key.c_str(), buffer, sizeof buffer);
+  if (size <= 0 || static_cast<std::size_t>(size) >= sizeof buffer) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(buffer, buffer + size, value);
+  if (error != std::errc() || end != buffer + size) return std::nullopt;
+  return value;
+}
+
+// Arrays are not among the values that a loaded model hands out, so they come from the file.
+std::vector<std::uint64_t> layer_values(const std::string& path, const std::string& key) {
+  const gguf_init_params parameters{true, nullptr};
+  const std::unique_ptr<gguf_context, GgufFree> file(
+      gguf_init_from_file(path.c_str(), parameters));
+  std::vector<std::uint64_t> values;
+  if (file == nullptr) return values;
+  const int64_t id = gguf_find_key(file.get(), key.c_str());
+  if (id < 0 || gguf_get_kv_type(file.get(), id) != GGUF_TYPE_ARRAY) return values;
+  const gguf_type type = gguf_get_arr_type(file.get(), id);
+  if (type != GGUF_TYPE_UINT32 && type != GGUF_TYPE_INT32) return values;
+  const auto* bytes = static_cast<const char*>(gguf_get_arr_data(file.get(), id));
+  for (std::size_t i = 0; i < gguf_get_arr_n(file.get(), id); ++i) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes + i * sizeof value, sizeof value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+// Reads the keys of one architecture, "llama.block_count" and so on.
+struct Metadata {
+  const llama_model* model;
+  const std::string& path;
+  std::string architecture;
+
+  std::uint64_t value(const char* name) const {
+    return single_value(model, architecture + name).value_or(0);
+  }
+
+  // One value for each of `layers`, whether the file has one for all or one for each.
+  std::vector<std::uint64_t> by_layer(const char* name, std::uint64_t layers) const {
+    const std::string key = architecture + name;
+    if (const auto same = single_value(model, key)) {
+      return std::vector<std::uint64_t>(layers, *same);
+    }
+    std::vector<std::uint64_t> values = layer_values(path, key);
+    if (values.size() > layers) values.resize(layers);
+    return values;
+  }
+};
+
+// More layers than any model has; keeps a damaged file from asking for the memory of 2^64 of them.
+constexpr std::uint64_t kLayersMax = 4096;
+
+std::uint64_t kv_bytes_per_cell(const Metadata& metadata, std::uint64_t embedding) {
+  const std::uint64_t layers = std::min(metadata.value(".block_count"), kLayersMax);
+  const std::vector<std::uint64_t> queries = metadata.by_layer(".attention.head_count", layers);
+  std::vector<std::uint64_t> heads = metadata.by_layer(".attention.head_count_kv", layers);
+  if (heads.empty()) heads = queries;  // as many key heads as query heads, unless it is said
+  const std::uint64_t most =
+      queries.empty() ? 0 : *std::max_element(queries.begin(), queries.end());
+  const std::uint64_t usual = most == 0 ? 0 : embedding / most;
+  const auto width = [&metadata, usual](const char* name) {
+    const std::uint64_t said = metadata.value(name);
+    return said != 0 ? said : usual;
+  };
+  const std::uint64_t widths = width(".attention.key_length") + width(".attention.value_length");
+  return std::accumulate(heads.begin(), heads.end(), std::uint64_t{0}) * widths * kBytesOfF16;
+}
+
+}  // namespace
+
+Result<std::uint64_t> check_gguf_file(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return unavailable(path, "does not exist");
+  }
+  if (status.type() == std::filesystem::file_type::directory) {
+    return unavailable(path, "is a folder, not a GGUF file");
+  }
+  if (error || status.type() != std::filesystem::file_type::regular) {
+    return unavailable(path, error ? "cannot be read: " + error.message() : "is not a regular file");
+  }
+  const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) {
+    return unavailable(path, "cannot be read: " + std::generic_category().message(errno));
+  }
+  std::array<char, kHeaderBytes> header{};
+  const std::size_t count = std::fread(header.data(), 1, header.size(), file.get());
+  const std::string_view start(header.data(), count);
+  if (start.starts_with("version https://git-lfs")) {
+    return unavailable(path, "is a Git LFS pointer, not the model itself");
+  }
+  if (!start.starts_with("GGUF")) return unavailable(path, "is not a GGUF file");
+  if (count < kHeaderBytes) return unavailable(path, "is cut off: it ends inside its header");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return unavailable(path, "cannot be read: " + error.message());
+  return static_cast<std::uint64_t>(size);
+}
+
+LlamaDimensions llama_dimensions(const llama_model* model, const std::string& path) {
+  char buffer[64];
+  const int32_t size =
+      llama_model_meta_val_str(model, "general.architecture", buffer, sizeof buffer);
+  if (size <= 0 || static_cast<std::size_t>(size) >= sizeof buffer) return {};
+  const Metadata metadata{model, path, std::string(buffer, static_cast<std::size_t>(size))};
+  LlamaDimensions dimensions;
+  dimensions.embedding = static_cast<std::uint32_t>(metadata.value(".embedding_length"));
+  dimensions.context_trained = static_cast<std::uint32_t>(metadata.value(".context_length"));
+  dimensions.kv_bytes_per_cell = kv_bytes_per_cell(metadata, dimensions.embedding);
+  return dimensions;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,162 @@
+#include "telemetry/metric_table.h"
+
+#include <algorithm>
+
+namespace zerohop {
+namespace {
+
+constexpr MetricKind kCounter = MetricKind::kCounter;
+constexpr MetricKind kGauge = MetricKind::kGauge;
+constexpr MetricKind kHistogram = MetricKind::kHistogram;
+
+constexpr std::array kTable{
+    MetricSpec{"zerohop_build_info",
+               kGauge,
+               MetricUnit::kNone,
+               {"version", "libllama"},
+               "Always 1; the labels name the versions of the program and of the model library."},
+
+    // The door.
+    MetricSpec{"zerohop_http_requests_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"route", "status"},
+               "HTTP requests answered, by route and status."},
+    MetricSpec{
+        "zerohop_http_connections", kGauge, MetricUnit::kNone, {}, "Open client connections."},
+    MetricSpec{"zerohop_requests_in_flight",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Model requests in the system, from the head to the last byte of the answer."},
+    MetricSpec{"zerohop_refusals_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cause"},
+               "Model requests that were refused or failed, by error code."},
+    MetricSpec{"zerohop_cancellations_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"phase"},
+               "Requests whose client went away, by how far the work had come."},
+
+    // Latency as a client sees it.
+    MetricSpec{"zerohop_queue_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "From the engine's acceptance of a request to its place in a batch."},
+    MetricSpec{"zerohop_ttft_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "Time to first token: from the end of the request's head to the first text."},
+    MetricSpec{"zerohop_itl_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "Inter-token latency: between two successive bursts of text of one answer."},
+    MetricSpec{"zerohop_e2e_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "From the end of the request's head to the last byte of the answer."},
+
+    // Tokens.
+    MetricSpec{"zerohop_prompt_tokens_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {},
+               "Prompt tokens of all requests, those found in the cache included."},
+    MetricSpec{"zerohop_prompt_tokens_cached_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {},
+               "Prompt tokens found in the KV cache instead of being computed."},
+    MetricSpec{
+        "zerohop_output_tokens_total", kCounter, MetricUnit::kTokens, {}, "Tokens generated."},
+
+    // The engine.
+    MetricSpec{"zerohop_engine_steps_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Forward passes of the step loop."},
+    MetricSpec{"zerohop_engine_step_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "Duration of one step of the loop."},
+    MetricSpec{"zerohop_engine_queued",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Requests that wait for a sequence or for cells."},
+    MetricSpec{"zerohop_engine_prefilling",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Sequences whose prompt is being computed."},
+    MetricSpec{
+        "zerohop_engine_decoding", kGauge, MetricUnit::kNone, {}, "Sequences that generate."},
+    MetricSpec{"zerohop_engine_paused",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Sequences held back because their reader is too slow."},
+    MetricSpec{"zerohop_kv_cells",
+               kGauge,
+               MetricUnit::kCells,
+               {"state"},
+               "Cells of the KV cache: reserved by running sequences, cached for reuse, free."},
+
+    // Names that existing dashboards know.
+    MetricSpec{"anthropic_kernel_inference_ms",
+               kHistogram,
+               MetricUnit::kMilliseconds,
+               {},
+               "Time of one request in the engine, from its place in a batch to its last token."},
+    MetricSpec{"anthropic_kernel_cache_hit_rate",
+               kGauge,
+               MetricUnit::kRatio,
+               {},
+               "Share of all prompt tokens since the start that were found in the KV cache."},
+    MetricSpec{"anthropic_kernel_output_tokens_per_second",
+               kGauge,
+               MetricUnit::kTokensPerSecond,
+               {},
+               "Tokens generated per second since the previous scrape (1 s ago or more)."},
+};
+
+}  // namespace
+
+std::span<const std::string_view> MetricSpec::labels() const {
+  const auto end = std::find(label_names.begin(), label_names.end(), std::string_view{});
+  return {label_names.begin(), end};
+}
+
+std::span<const MetricSpec> metric_table() { return kTable; }
+
+std::string_view metric_kind_name(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter: return "counter";
+    case MetricKind::kGauge: return "gauge";
+    case MetricKind::kHistogram: break;
+  }
+  return "histogram";
+}
+
+std::string_view metric_unit_name(MetricUnit unit) {
+  switch (unit) {
+    case MetricUnit::kNone: break;
+    case MetricUnit::kSeconds: return "seconds";
+    case MetricUnit::kMilliseconds: return "milliseconds";
+    case MetricUnit::kTokens: return "tokens";
+    case MetricUnit::kCells: return "cells";
+    case MetricUnit::kRatio: return "ratio";
+    case MetricUnit::kTokensPerSecond: return "tokens/s";
+  }
+  return "–";
+}
+
+}  // namespace zerohop

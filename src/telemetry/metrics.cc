@@ -1,0 +1,111 @@
+#include "telemetry/metrics.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "telemetry/rate_meter.h"
+
+namespace zerohop {
+namespace {
+
+// Everything that one scrape copies from one snapshot, so that the numbers of a page agree.
+class EngineExport {
+ public:
+  EngineExport(MetricsRegistry& registry, const Clock& clock)
+      : steps_(registry.counter("zerohop_engine_steps_total")),
+        prompt_tokens_(registry.counter("zerohop_prompt_tokens_total")),
+        prompt_tokens_cached_(registry.counter("zerohop_prompt_tokens_cached_total")),
+        output_tokens_(registry.counter("zerohop_output_tokens_total")),
+        queued_(registry.gauge("zerohop_engine_queued")),
+        prefilling_(registry.gauge("zerohop_engine_prefilling")),
+        decoding_(registry.gauge("zerohop_engine_decoding")),
+        paused_(registry.gauge("zerohop_engine_paused")),
+        cells_reserved_(registry.gauge("zerohop_kv_cells", {"reserved"})),
+        cells_cached_(registry.gauge("zerohop_kv_cells", {"cached"})),
+        cells_free_(registry.gauge("zerohop_kv_cells", {"free"})),
+        cache_hit_rate_(registry.gauge("anthropic_kernel_cache_hit_rate")),
+        output_rate_(registry.gauge("anthropic_kernel_output_tokens_per_second")),
+        output_meter_(clock) {}
+
+  void copy(const EngineSnapshot& snapshot) {
+    steps_.publish(snapshot.steps);
+    const std::uint64_t prompt = snapshot.prompt_tokens_computed + snapshot.prompt_tokens_cached;
+    prompt_tokens_.publish(prompt);
+    prompt_tokens_cached_.publish(snapshot.prompt_tokens_cached);
+    output_tokens_.publish(snapshot.output_tokens);
+    queued_.set(snapshot.queued);
+    prefilling_.set(snapshot.prefilling);
+    decoding_.set(snapshot.decoding);
+    paused_.set(snapshot.paused);
+    copy_cells(snapshot);
+    cache_hit_rate_.set(prompt == 0 ? 0.0
+                                    : static_cast<double>(snapshot.prompt_tokens_cached) /
+                                          static_cast<double>(prompt));
+    output_rate_.set(output_meter_.read(snapshot.output_tokens));
+  }
+
+ private:
+  void copy_cells(const EngineSnapshot& snapshot) {
+    cells_reserved_.set(snapshot.cells_reserved);
+    cells_cached_.set(snapshot.cells_cached);
+    // A reservation may cover cells that a cached prefix already holds, so the sum can exceed the
+    // total for a moment; free cells are then 0, never negative.
+    const std::uint64_t used = std::uint64_t{snapshot.cells_reserved} + snapshot.cells_cached;
+    cells_free_.set(
+        used >= snapshot.cells_total ? 0.0 : static_cast<double>(snapshot.cells_total - used));
+  }
+
+  Counter steps_, prompt_tokens_, prompt_tokens_cached_, output_tokens_;
+  Gauge queued_, prefilling_, decoding_, paused_;
+  Gauge cells_reserved_, cells_cached_, cells_free_;
+  Gauge cache_hit_rate_, output_rate_;
+  RateMeter output_meter_;
+};
+
+}  // namespace
+
+Metrics::Metrics(MetricsRegistry& registry)
+    : http_connections(registry.gauge("zerohop_http_connections")),
+      requests_in_flight(registry.gauge("zerohop_requests_in_flight")),
+      queue_seconds(registry.histogram("zerohop_queue_seconds")),
+      ttft_seconds(registry.histogram("zerohop_ttft_seconds")),
+      itl_seconds(registry.histogram("zerohop_itl_seconds")),
+      e2e_seconds(registry.histogram("zerohop_e2e_seconds")),
+      engine_step_seconds(registry.histogram("zerohop_engine_step_seconds")),
+      inference_ms(registry.histogram("anthropic_kernel_inference_ms")),
+      registry_(registry),
+      cancellations_{registry.counter("zerohop_cancellations_total", {"queued"}),
+                     registry.counter("zerohop_cancellations_total", {"prefill"}),
+                     registry.counter("zerohop_cancellations_total", {"decode"})} {
+  for (std::size_t i = 0; i < kErrorCodes; ++i) {
+    const ErrorTraits& traits = error_traits(static_cast<ErrorCode>(i));
+    if (traits.status == 0) continue;
+    refusals_[i] = registry.counter("zerohop_refusals_total", {traits.name});
+  }
+}
+
+void Metrics::count_http_request(std::string_view route, int status) {
+  registry_.counter("zerohop_http_requests_total", {route, std::to_string(status)}).add();
+}
+
+void Metrics::count_refusal(ErrorCode code) {
+  if (error_traits(code).status == 0) return;
+  refusals_[static_cast<std::size_t>(code)].add();
+}
+
+void Metrics::count_cancellation(CancelPhase phase) {
+  cancellations_[static_cast<std::size_t>(phase)].add();
+}
+
+void Metrics::set_build_info(std::string_view version, std::string_view libllama) {
+  registry_.gauge("zerohop_build_info", {version, libllama}).set(1);
+}
+
+void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock,
+                            std::function<EngineSnapshot()> latest) {
+  auto exporter = std::make_shared<EngineExport>(registry, clock);
+  registry.at_scrape([exporter, latest = std::move(latest)] { exporter->copy(latest()); });
+}
+
+}  // namespace zerohop

@@ -1,0 +1,66 @@
+// Metrics: the handles of the server's own families, fetched once at start, by name of a member
+// instead of by string. One object, owned by app; members may be copied out and used from any
+// thread. What each family means stands in metric_table.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "core/error.h"
+#include "core/snapshot.h"
+#include "telemetry/registry.h"
+
+namespace zerohop {
+
+/// How far the work for a request had come when its client went away.
+enum class CancelPhase : std::uint8_t {
+  kQueued,   ///< before Started: waiting for its turn
+  kPrefill,  ///< after Started, before the first text
+  kDecode,   ///< text was flowing
+};
+
+class Metrics {
+ public:
+  /// `registry` must outlive this.
+  explicit Metrics(MetricsRegistry& registry);
+
+  Gauge http_connections;
+  Gauge requests_in_flight;
+
+  Histogram queue_seconds;
+  Histogram ttft_seconds;
+  Histogram itl_seconds;
+  Histogram e2e_seconds;
+  Histogram engine_step_seconds;
+  Histogram inference_ms;
+
+  /// `route` is the pattern that matched ("/v1/messages"), never the path that a client sent. Takes
+  /// the registry's lock: once per request, not per token.
+  void count_http_request(std::string_view route, int status);
+
+  /// A model request that was refused or failed. Codes that never reach a client are not counted.
+  void count_refusal(ErrorCode code);
+
+  void count_cancellation(CancelPhase phase);
+
+  /// Once, at start.
+  void set_build_info(std::string_view version, std::string_view libllama);
+
+ private:
+  static constexpr std::size_t kErrorCodes = static_cast<std::size_t>(ErrorCode::kAddressInUse) + 1;
+
+  MetricsRegistry& registry_;
+  std::array<Counter, kErrorCodes> refusals_;
+  std::array<Counter, 3> cancellations_;
+};
+
+/// Makes every scrape copy the engine's latest snapshot into the zerohop_engine_*, zerohop_kv_cells
+/// and token families and into the two anthropic_kernel_* gauges. `latest` is called from the
+/// scraping thread; it and `clock` must stay valid as long as the registry is scraped.
+void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock,
+                            std::function<EngineSnapshot()> latest);
+
+}  // namespace zerohop

@@ -1,0 +1,117 @@
+#include "telemetry/metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace zerohop {
+namespace {
+
+const MetricsIdentity kIdentity{"i", "p"};
+constexpr std::string_view kLabels = "{instance_id=\"i\",pool=\"p\"";
+
+// The value of the one line that begins with `name`, the identity and `labels`.
+std::string value_of(const MetricsRegistry& registry, std::string_view name,
+                     std::string_view labels = "") {
+  const std::string text = "\n" + registry.prometheus_text();
+  const std::string begin =
+      "\n" + std::string(name) + std::string(kLabels) + std::string(labels) + "} ";
+  const std::size_t at = text.find(begin);
+  if (at == text.npos) return "missing";
+  const std::size_t value = at + begin.size();
+  return text.substr(value, text.find('\n', value) - value);
+}
+
+TEST(Metrics, ShowsEveryRefusalCauseFromTheStart) {
+  MetricsRegistry registry(kIdentity);
+  Metrics metrics(registry);
+  metrics.count_refusal(ErrorCode::kOverloaded);
+  metrics.count_refusal(ErrorCode::kOverloaded);
+  metrics.count_refusal(ErrorCode::kCancelled);  // never reaches a client
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"overloaded\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"rate_limited\""), "0");
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"cancelled\""), "missing");
+}
+
+TEST(Metrics, CountsRequestsByRouteAndStatus) {
+  MetricsRegistry registry(kIdentity);
+  Metrics metrics(registry);
+  metrics.count_http_request("/v1/messages", 200);
+  metrics.count_http_request("/v1/messages", 529);
+  metrics.count_http_request("/v1/messages", 529);
+  EXPECT_EQ(
+      value_of(registry, "zerohop_http_requests_total", ",route=\"/v1/messages\",status=\"529\""),
+      "2");
+}
+
+TEST(Metrics, CountsCancellationsByPhase) {
+  MetricsRegistry registry(kIdentity);
+  Metrics metrics(registry);
+  metrics.count_cancellation(CancelPhase::kQueued);
+  metrics.count_cancellation(CancelPhase::kDecode);
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"queued\""), "1");
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"prefill\""), "0");
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"decode\""), "1");
+}
+
+TEST(Metrics, SaysWhatWasBuilt) {
+  MetricsRegistry registry(kIdentity);
+  Metrics metrics(registry);
+  metrics.set_build_info("1.2.3", "0.5.0");
+  EXPECT_EQ(value_of(registry, "zerohop_build_info", ",version=\"1.2.3\",libllama=\"0.5.0\""), "1");
+}
+
+TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
+  MetricsRegistry registry(kIdentity);
+  VirtualClock clock;
+  EngineSnapshot snapshot;
+  export_engine_snapshot(registry, clock, [&snapshot] { return snapshot; });
+
+  snapshot.queued = 3;
+  snapshot.decoding = 2;
+  snapshot.cells_total = 100;
+  snapshot.cells_reserved = 30;
+  snapshot.cells_cached = 50;
+  snapshot.steps = 7;
+  snapshot.prompt_tokens_computed = 25;
+  snapshot.prompt_tokens_cached = 75;
+  EXPECT_EQ(value_of(registry, "zerohop_engine_queued"), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_engine_decoding"), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_engine_steps_total"), "7");
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "20");
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"cached\""), "50");
+  EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_total"), "100");
+  EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_cached_total"), "75");
+  EXPECT_EQ(value_of(registry, "anthropic_kernel_cache_hit_rate"), "0.75");
+
+  snapshot.cells_reserved = 80;  // overlaps what is cached
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "0");
+}
+
+TEST(ExportEngineSnapshot, HitRateIsZeroBeforeTheFirstPrompt) {
+  MetricsRegistry registry(kIdentity);
+  VirtualClock clock;
+  export_engine_snapshot(registry, clock, [] { return EngineSnapshot{}; });
+  EXPECT_EQ(value_of(registry, "anthropic_kernel_cache_hit_rate"), "0");
+}
+
+TEST(ExportEngineSnapshot, OutputRateIsMeasuredOverAtLeastASecond) {
+  MetricsRegistry registry(kIdentity);
+  VirtualClock clock;
+  EngineSnapshot snapshot;
+  export_engine_snapshot(registry, clock, [&snapshot] { return snapshot; });
+  const auto rate = [&registry] {
+    return value_of(registry, "anthropic_kernel_output_tokens_per_second");
+  };
+  snapshot.output_tokens = 100;
+  clock.advance(std::chrono::seconds{2});
+  EXPECT_EQ(rate(), "50");
+  snapshot.output_tokens = 5'000;
+  clock.advance(std::chrono::milliseconds{999});
+  EXPECT_EQ(rate(), "50");
+  clock.advance(std::chrono::milliseconds{1});
+  EXPECT_EQ(rate(), "4900");
+  clock.advance(std::chrono::seconds{1});
+  EXPECT_EQ(rate(), "0");
+}
+
+}  // namespace
+}  // namespace zerohop

