@@ -51,9 +51,9 @@ struct ModelConfig {
 enum class KvLayoutChoice : std::uint8_t { kAuto, kUnified, kStreams };
 
 struct EngineConfig {
-  std::uint32_t context_tokens = 8192;  ///< window of one request
+  std::uint32_t context_tokens = 0;  ///< window of one request; 0: what the model allows
   std::uint32_t sequences = 8;
-  std::uint32_t kv_cells = 0;  ///< of the whole pool; 0: sequences × context_tokens
+  std::uint32_t kv_cells = 0;  ///< of the whole pool; 0: sequences × window, as memory allows
   std::uint32_t threads = 0;   ///< 0: as many as there are usable cores
   std::uint32_t batch_rows = limits::kBatchRowsMax;
   std::uint32_t itl_objective_ms = limits::kItlObjective.count();

@@ -159,8 +159,11 @@ const std::array kTable{
 
     ConfigKey{"engine.context_tokens", "--context", "TOKENS",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.context_tokens; }, 64,
-                          kCellsMax},
-              "tokens", "Window of one request: its prompt and its answer together.", ""},
+                          kCellsMax, "auto", 0},
+              "tokens",
+              "Window of one request, prompt and answer together; auto takes what the model was "
+              "trained for, at most 8192.",
+              ""},
     ConfigKey{"engine.sequences", "--sequences", "N",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.sequences; }, 1,
                           limits::kSequencesMax},
@@ -169,7 +172,8 @@ const std::array kTable{
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.kv_cells; }, 64,
                           kCellsMax, "auto", 0},
               "cells",
-              "Cells of the KV cache that all sequences share; auto gives each a full window.", ""},
+              "Cells of the KV cache that all sequences share; auto gives each a full window, within half "
+              "of the free memory.", ""},
     ConfigKey{"engine.threads", "--threads", "N|auto",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.threads; }, 1,
                           kThreadsMax, "auto", 0},

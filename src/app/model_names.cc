@@ -37,6 +37,18 @@ Result<std::string> resolve_model_name(const ModelConfig& config, std::string_vi
       ErrorCode::kNotFound, "no model is named '" + std::string(requested) + "'", "model", {}};
 }
 
+Result<void> check_alias_targets(const ModelConfig& config, std::string_view tier) {
+  for (const auto& [pattern, target] : config.aliases) {
+    if (target == tier) continue;
+    return Error{ErrorCode::kConfiguration,
+                 "model.aliases: '" + pattern + "' maps to '" + target +
+                     "', but the model that runs is '" + std::string(tier) + "'",
+                 "",
+                 {}};
+  }
+  return {};
+}
+
 std::vector<std::string> listed_model_names(const ModelConfig& config, std::string_view tier) {
   std::vector<std::string> names{std::string(tier)};
   for (const auto& [pattern, target] : config.aliases) {

@@ -20,6 +20,9 @@ bool matches_pattern(std::string_view pattern, std::string_view name);
 Result<std::string> resolve_model_name(const ModelConfig& config, std::string_view tier,
                                        std::string_view requested);
 
+/// Every alias must name a tier that runs. Error: kConfiguration.
+Result<void> check_alias_targets(const ModelConfig& config, std::string_view tier);
+
 /// Names that a client may list: the tier's, and every alias without a pattern.
 std::vector<std::string> listed_model_names(const ModelConfig& config, std::string_view tier);
 

@@ -32,6 +32,15 @@ TEST(ModelNames, RefusesUnknownNamesWhereConfigured) {
   EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
 }
 
+TEST(ModelNames, RefusesAliasesOfModelsThatDoNotRun) {
+  ModelConfig config;
+  config.aliases = {{"claude-*", "small"}};
+  EXPECT_TRUE(check_alias_targets(config, "small").ok());
+  const auto result = check_alias_targets(config, "other");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kConfiguration);
+}
+
 TEST(ModelNames, ListsTheTierAndPlainAliases) {
   ModelConfig config;
   config.aliases = {{"claude-*", "small"}, {"gpt-4o-mini", "small"}};

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "app/handlers.h"
+#include "app/machine.h"
 #include "app/model_names.h"
 #include "app/server_hooks.h"
 #include "app/service.h"
@@ -121,6 +122,7 @@ Result<Endpoint> Server::listen() {
 
 Result<void> Server::load(std::unique_ptr<Model> model) {
   Service& service = parts_->service;
+  ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
   TierParts parts;
   parts.clock = &service.clock;
   parts.waker = &parts_->waker;

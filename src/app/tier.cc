@@ -1,25 +1,31 @@
 #include "app/tier.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <thread>
 
+#include "app/machine.h"
 #include "app/output_chain.h"
 #include "constrain/stop_automaton.h"
 
 namespace zerohop {
 namespace {
 
-// "max 100000" or "50000 100000" (cgroup v2, cpu.max): quota and period in microseconds.
-std::uint32_t cgroup_cores() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0;
-  double period = 0;
-  if (!(file >> quota >> period) || period <= 0) return limits::kSequencesMax;
-  return static_cast<std::uint32_t>(std::max(1.0, std::floor(quota / period)));
+// Models trained for long contexts would take gigabytes of cells for each sequence unasked.
+constexpr std::uint32_t kDefaultWindowMax = 8192;
+
+std::uint32_t default_window(const EngineConfig& config, const ModelInfo& model) {
+  std::uint32_t window = kDefaultWindowMax;
+  if (model.context_trained != 0) window = std::min(window, model.context_trained);
+  if (config.kv_cells != 0) window = std::min(window, config.kv_cells);
+  return window;
+}
+
+// A full window for each sequence, as far as half of the free memory goes; one window at least.
+std::uint32_t default_cells(const ContextOptions& options, const ModelInfo& model) {
+  const std::uint64_t full = std::uint64_t{options.sequences} * options.window;
+  const std::uint64_t cell_bytes = std::max<std::uint64_t>(model.kv_bytes_per_cell, 1);
+  const std::uint64_t affordable = free_memory_bytes() / 2 / cell_bytes;
+  return static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(std::min(full, affordable), options.window));
 }
 
 Result<void> check_options(const ContextOptions& options, const ModelInfo& info) {
@@ -46,21 +52,10 @@ Result<void> check_options(const ContextOptions& options, const ModelInfo& info)
 
 }  // namespace
 
-std::uint32_t usable_cores() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  std::uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
-    cores = static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&mask)));
-  }
-  return std::min(cores, cgroup_cores());
-}
-
-ContextOptions context_options(const EngineConfig& config) {
+ContextOptions context_options(const EngineConfig& config, const ModelInfo& model) {
   ContextOptions options;
   options.sequences = config.sequences;
-  options.window = config.context_tokens;
-  options.cells = config.kv_cells;
+  options.window = config.context_tokens != 0 ? config.context_tokens : default_window(config, model);
   options.batch_rows = config.batch_rows;
   options.logit_rows = config.sequences;
   options.threads = config.threads == 0 ? usable_cores() : config.threads;
@@ -73,12 +68,15 @@ ContextOptions context_options(const EngineConfig& config) {
     options.layout = KvLayout::kStreams;
     options.flash_attention = FlashAttention::kOff;
   }
+  if (options.layout == KvLayout::kUnified) {
+    options.cells = config.kv_cells != 0 ? config.kv_cells : default_cells(options, model);
+  }
   return options;
 }
 
 Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const EngineConfig& config,
                                            TierParts parts) {
-  const ContextOptions options = context_options(config);
+  const ContextOptions options = context_options(config, model->info());
   ZH_RETURN_IF_ERROR(check_options(options, model->info()));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<ModelContext> context, model->make_context(options));
 

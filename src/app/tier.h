@@ -70,10 +70,7 @@ class Tier {
   std::unique_ptr<EngineThread> thread_;
 };
 
-/// Cores that this process may use: its affinity mask, lowered to the CPU quota of its cgroup. ≥ 1.
-std::uint32_t usable_cores();
-
-/// How the configuration asks for a context; `auto` choices made.
-ContextOptions context_options(const EngineConfig& config);
+/// How the configuration asks for a context of this model; `auto` choices made.
+ContextOptions context_options(const EngineConfig& config, const ModelInfo& model);
 
 }  // namespace zerohop

@@ -55,4 +55,3 @@ BENCHMARK(BM_StdExp);
 }  // namespace
 }  // namespace zerohop
 
-BENCHMARK_MAIN();

@@ -15,15 +15,15 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <algorithm>
-#include <cstring>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,32 +32,39 @@
 
 namespace zerohop {
 
-/// A latch of the I/O thread.
+/// A latch of the I/O thread. The timers live in the waiting coroutines, so that a latch may outlive
+/// the server.
 class Latch {
  public:
   Awaitable<void> wait() {
-    if (!timer_) timer_.emplace(co_await boost::asio::this_coro::executor);
-    timer_->expires_at(boost::asio::steady_timer::time_point::max());
-    if (!open_) co_await timer_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    if (open_) co_return;
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
+                                    boost::asio::steady_timer::time_point::max());
+    waiting_.push_back(&timer);
+    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    std::erase(waiting_, &timer);
   }
   void open() {
     open_ = true;
-    if (timer_) timer_->cancel();
+    pulse();
   }
-  /// Lets one waiter pass and stays shut for the next.
+  /// Lets those pass who wait now.
   void pulse() {
-    if (timer_) timer_->cancel();
+    for (boost::asio::steady_timer* timer : waiting_) timer->cancel();
   }
+  std::size_t waiting() const { return waiting_.size(); }
 
  private:
-  std::optional<boost::asio::steady_timer> timer_;
+  std::vector<boost::asio::steady_timer*> waiting_;
   bool open_ = false;
 };
 
 class TestServer {
  public:
-  TestServer(Router router, ServerOptions options = {}, ServerHooks hooks = {})
-      : server_(std::make_unique<HttpServer>(io_, clock_, options, std::move(hooks),
+  explicit TestServer(Router router, ServerOptions options = {}, ServerHooks hooks = {},
+                      const Clock* clock = nullptr)
+      : server_(std::make_unique<HttpServer>(io_, clock != nullptr ? *clock : steady_clock_, options,
+                                             std::move(hooks),
                                              std::move(router))),
         thread_([this] { io_.run(); }) {}
   ~TestServer() {
@@ -67,8 +74,8 @@ class TestServer {
   }
 
   template <class Function>
-  auto on_io(Function function) {
-    std::packaged_task<decltype(function())()> task(std::move(function));
+  std::invoke_result_t<Function> on_io(Function function) {
+    std::packaged_task<std::invoke_result_t<Function>()> task(std::move(function));
     auto result = task.get_future();
     boost::asio::post(io_, [&task] { task(); });
     return result.get();
@@ -97,7 +104,7 @@ class TestServer {
   HttpServer& server() { return *server_; }
 
  private:
-  SteadyClock clock_;
+  SteadyClock steady_clock_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};

@@ -5,7 +5,7 @@
 //  - Text that is not valid UTF-8 is repaired first (U+FFFD for each broken part): the library throws
 //    on encodings of surrogates and of numbers above U+10FFFF.
 //  - Bytes for which a vocabulary has no token vanish: in the default model six ASCII control characters
-//    (04, 06, 13, 14, 16, 1d) and the planes from U+40000 on, where no characters are assigned.
+//    (04, 06, 13, 14, 16, 1d) and the first byte of U+40000 to U+BFFFF, where nothing is assigned.
 //  - SentencePiece vocabularies with `add_space_prefix` (Llama 2, Mistral 7B) treat the start of every
 //    call, and every place after a special token, as the start of a word: "Paris" becomes "▁Paris",
 //    whose bytes begin with a space. So text that is tokenised in pieces differs from the same text in

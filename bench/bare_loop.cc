@@ -1,0 +1,119 @@
+#include "bare_loop.h"
+
+#include <ggml-backend.h>
+#include <llama.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+
+namespace zerohop::bench {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+struct BareLoop::Parts {
+  llama_model* model = nullptr;
+  llama_context* context = nullptr;
+  llama_batch batch{};
+  int vocabulary = 0;
+
+  void clear() { llama_memory_clear(llama_get_memory(context), true); }
+
+  void add(Token token, int position, int sequence, bool logits) {
+    const int i = batch.n_tokens++;
+    batch.token[i] = token;
+    batch.pos[i] = position;
+    batch.n_seq_id[i] = 1;
+    batch.seq_id[i][0] = sequence;
+    batch.logits[i] = logits ? 1 : 0;
+  }
+
+  void decode() {
+    ZH_CHECK(llama_decode(context, batch) == 0);
+    batch.n_tokens = 0;
+  }
+
+  Token best(int row) const {
+    const float* logits = llama_get_logits_ith(context, row);
+    return static_cast<Token>(std::max_element(logits, logits + vocabulary) - logits);
+  }
+};
+
+BareLoop::BareLoop(const std::string& model_path, const ContextOptions& options)
+    : parts_(std::make_unique<Parts>()) {
+  llama_model_params model_parameters = llama_model_default_params();
+  parts_->model = llama_model_load_from_file(model_path.c_str(), model_parameters);
+  ZH_CHECK(parts_->model != nullptr);
+  parts_->vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(parts_->model));
+  llama_context_params parameters = llama_context_default_params();
+  parameters.n_ctx = options.cells != 0 ? options.cells : options.sequences * options.window;
+  parameters.n_batch = parameters.n_ubatch = options.batch_rows;
+  parameters.n_seq_max = options.sequences;
+  parameters.n_outputs_max = options.logit_rows;
+  parameters.n_threads = parameters.n_threads_batch = static_cast<int>(options.threads);
+  parameters.kv_unified = options.layout == KvLayout::kUnified;
+  parameters.flash_attn_type = options.flash_attention == FlashAttention::kOff
+                                   ? LLAMA_FLASH_ATTN_TYPE_DISABLED
+                                   : LLAMA_FLASH_ATTN_TYPE_AUTO;
+  parts_->context = llama_init_from_model(parts_->model, parameters);
+  ZH_CHECK(parts_->context != nullptr);
+  parts_->batch = llama_batch_init(static_cast<int>(options.batch_rows), 0, 1);
+}
+
+BareLoop::~BareLoop() {
+  llama_batch_free(parts_->batch);
+  llama_free(parts_->context);
+  llama_model_free(parts_->model);
+}
+
+double BareLoop::decode_rate(const std::vector<std::vector<Token>>& prompts, int steps) {
+  parts_->clear();
+  std::vector<Token> next;
+  std::vector<int> positions;
+  for (std::size_t s = 0; s < prompts.size(); ++s) {
+    const auto length = static_cast<int>(prompts[s].size());
+    for (int i = 0; i < length; ++i) {
+      parts_->add(prompts[s][static_cast<std::size_t>(i)], i, static_cast<int>(s), i + 1 == length);
+    }
+    parts_->decode();
+    next.push_back(parts_->best(length - 1));
+    positions.push_back(length);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t s = 0; s < next.size(); ++s) {
+      parts_->add(next[s], positions[s]++, static_cast<int>(s), true);
+    }
+    parts_->decode();
+    for (std::size_t s = 0; s < next.size(); ++s) next[s] = parts_->best(static_cast<int>(s));
+  }
+  return static_cast<double>(next.size()) * steps / seconds_since(begin);
+}
+
+std::vector<double> BareLoop::last_token_seconds(const std::vector<Token>& prompt,
+                                                 int repetitions) {
+  parts_->clear();
+  const auto length = static_cast<int>(prompt.size());
+  for (int i = 0; i < length; ++i) {
+    parts_->add(prompt[static_cast<std::size_t>(i)], i, 0, i + 1 == length);
+  }
+  parts_->decode();
+  std::vector<double> seconds;
+  for (int i = 0; i < repetitions; ++i) {
+    llama_memory_seq_rm(llama_get_memory(parts_->context), 0, length - 1, -1);
+    const auto begin = std::chrono::steady_clock::now();
+    parts_->add(prompt.back(), length - 1, 0, true);
+    parts_->decode();
+    parts_->best(0);
+    seconds.push_back(seconds_since(begin));
+  }
+  return seconds;
+}
+
+}  // namespace zerohop::bench

@@ -1,0 +1,149 @@
+#include "load_client.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace zerohop::bench {
+namespace {
+
+int connect_to(std::uint16_t port) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  ZH_CHECK(descriptor >= 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr generic{};
+  static_assert(sizeof generic == sizeof address);
+  __builtin_memcpy(&generic, &address, sizeof generic);
+  ZH_CHECK(connect(descriptor, &generic, sizeof generic) == 0);
+  const int on = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return descriptor;
+}
+
+void send_request(int descriptor, const std::string& path, const std::string& body) {
+  const std::string bytes = "POST " + path +
+                            " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                            "content-length: " +
+                            std::to_string(body.size()) + "\r\n\r\n" + body;
+  ZH_CHECK(send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size()));
+}
+
+int number_after(std::string_view text, std::string_view key) {
+  const std::size_t place = text.rfind(key);
+  if (place == std::string_view::npos) return 0;
+  int number = 0;
+  const char* begin = text.data() + place + key.size();
+  std::from_chars(begin, text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+StreamGroup::~StreamGroup() {
+  for (const Socket& socket : sockets_) {
+    if (socket.descriptor >= 0) close(socket.descriptor);
+  }
+}
+
+std::size_t StreamGroup::start(std::string body) {
+  Socket socket;
+  socket.descriptor = connect_to(port_);
+  StreamLog log;
+  log.body = std::move(body);
+  log.sent_at = now_seconds();
+  send_request(socket.descriptor, "/v1/messages", log.body);
+  sockets_.push_back(std::move(socket));
+  logs_.push_back(std::move(log));
+  return logs_.size() - 1;
+}
+
+bool StreamGroup::all_ended() const {
+  for (const Socket& socket : sockets_) {
+    if (socket.descriptor >= 0) return false;
+  }
+  return true;
+}
+
+void StreamGroup::poll_once() {
+  std::vector<pollfd> polls;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    if (sockets_[i].descriptor < 0) continue;
+    polls.push_back(pollfd{sockets_[i].descriptor, POLLIN, 0});
+    indices.push_back(i);
+  }
+  ZH_CHECK(poll(polls.data(), polls.size(), 60'000) > 0);
+  for (std::size_t i = 0; i < polls.size(); ++i) {
+    if (polls[i].revents != 0) take(indices[i]);
+  }
+}
+
+void StreamGroup::take(std::size_t index) {
+  char buffer[16384];
+  const ssize_t count = recv(sockets_[index].descriptor, buffer, sizeof buffer, 0);
+  ZH_CHECK(count > 0);
+  sockets_[index].unread.append(buffer, static_cast<std::size_t>(count));
+  parse(index, now_seconds());
+}
+
+void StreamGroup::parse(std::size_t index, double at) {
+  Socket& socket = sockets_[index];
+  StreamLog& log = logs_[index];
+  std::size_t end = 0;
+  while ((end = socket.unread.find("\n\n")) != std::string::npos) {
+    const std::string_view frame = std::string_view(socket.unread).substr(0, end);
+    if (frame.find("event: content_block_delta") != std::string_view::npos) {
+      log.delta_times.push_back(at);
+    } else if (frame.find("event: message_delta") != std::string_view::npos) {
+      log.output_tokens = number_after(frame, "\"output_tokens\":");
+    } else if (frame.find("event: message_stop") != std::string_view::npos) {
+      log.finished_at = at;
+    }
+    ZH_CHECK(frame.find("event: error") == std::string_view::npos);
+    socket.unread.erase(0, end + 2);
+  }
+  if (log.finished_at > 0) {
+    close(socket.descriptor);
+    socket.descriptor = -1;
+  }
+}
+
+PlainClient::PlainClient(std::uint16_t port) : descriptor_(connect_to(port)) {}
+PlainClient::~PlainClient() { close(descriptor_); }
+
+std::string PlainClient::post(const std::string& path, const std::string& body) {
+  send_request(descriptor_, path, body);
+  std::string bytes;
+  std::size_t head = std::string::npos;
+  std::size_t length = 0;
+  while (head == std::string::npos || bytes.size() < head + 4 + length) {
+    char buffer[16384];
+    const ssize_t count = recv(descriptor_, buffer, sizeof buffer, 0);
+    ZH_CHECK(count > 0);
+    bytes.append(buffer, static_cast<std::size_t>(count));
+    if (head == std::string::npos && (head = bytes.find("\r\n\r\n")) != std::string::npos) {
+      ZH_CHECK(bytes.starts_with("HTTP/1.1 200"));
+      length = static_cast<std::size_t>(
+          number_after(std::string_view(bytes).substr(0, head), "content-length: "));
+    }
+  }
+  return bytes.substr(head + 4);
+}
+
+}  // namespace zerohop::bench

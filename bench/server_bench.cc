@@ -1,0 +1,206 @@
+// The server against libllama called directly, in one process, on the default model.
+//
+//   streams   tokens/s of 8 parallel streams through HTTP, beside a bare loop with the same batch
+//   gap       the longest silence of 4 running streams while a prompt of 2,000 tokens arrives
+//   overhead  a one-token answer to a cached prompt, beside the bare decode of that token
+//
+// ./dev bench server; the program takes a subset of the three names. Both sides use the same file,
+// context parameters and threads, in alternating rounds, so the ratios hold on a noisy machine.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/config.h"
+#include "app/model_options.h"
+#include "app/model_store.h"
+#include "app/server.h"
+#include "app/service.h"
+#include "bare_loop.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "load_client.h"
+#include "model/llama_model.h"
+#include "report.h"
+
+namespace zerohop::bench {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr int kStreams = 8;
+constexpr int kDecodeTokens = 120;
+
+// A question whose answer never ends early: both end-of-turn tokens of the default model are banned.
+std::string request_body(const std::string& question, int max_tokens) {
+  return R"({"max_tokens":)" + std::to_string(max_tokens) +
+         R"(,"temperature":0,"stream":true,"logit_bias":{"0":-100,"2":-100},)"
+         R"("messages":[{"role":"user","content":")" +
+         question + R"("}]})";
+}
+
+std::string question(int number) {
+  return "Tell me a long story about traveller number " + std::to_string(number) +
+         " who walks from town to town and writes letters home.";
+}
+
+Conversation conversation_of(const std::string& text) {
+  Conversation conversation;
+  Message message;
+  message.content.push_back(TextBlock{text});
+  conversation.messages.push_back(message);
+  return conversation;
+}
+
+// Tokens per second while all streams decode.
+double served_rate(std::uint16_t port) {
+  StreamGroup group(port);
+  for (int i = 0; i < kStreams; ++i) group.start(request_body(question(i), kDecodeTokens));
+  group.read_all();
+  double begin = 0;
+  double end = 1e300;
+  for (const StreamLog& log : group.logs()) {
+    begin = std::max(begin, log.delta_times.front());
+    end = std::min(end, log.delta_times.back());
+  }
+  double tokens = 0;
+  for (const StreamLog& log : group.logs()) {
+    // Where a character spans tokens there are fewer deltas than tokens.
+    const double per_delta =
+        log.output_tokens / static_cast<double>(log.delta_times.size());
+    const auto inside = std::count_if(log.delta_times.begin(), log.delta_times.end(),
+                                      [&](double at) { return at > begin && at <= end; });
+    tokens += per_delta * static_cast<double>(inside);
+  }
+  return tokens / (end - begin);
+}
+
+void bench_streams(std::uint16_t port, const Tier& tier, BareLoop& bare) {
+  std::vector<std::vector<Token>> prompts;
+  for (int i = 0; i < kStreams; ++i) {
+    prompts.push_back(tier.prompts().prepare(conversation_of(question(i)))->tokens);
+  }
+  std::vector<double> served;
+  std::vector<double> direct;
+  std::vector<double> ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    served.push_back(served_rate(port));
+    direct.push_back(bare.decode_rate(prompts, kDecodeTokens));
+    ratios.push_back(served.back() / direct.back());
+  }
+  print_row("8 streams, through HTTP", served, "tokens/s");
+  print_row("8 streams, bare loop", direct, "tokens/s");
+  print_row("8 streams, ratio", ratios, "");
+}
+
+void bench_gap(std::uint16_t port, const Tier& tier) {
+  std::string long_text;
+  while (tier.prompts().prepare(conversation_of(long_text))->tokens.size() < 2000) {
+    long_text += "The quick brown fox jumps over the lazy dog while the rain falls on the hills. ";
+  }
+  std::vector<double> gaps;
+  std::vector<double> first_tokens;
+  for (int round = 0; round < kRounds; ++round) {
+    StreamGroup group(port);
+    for (int i = 0; i < 4; ++i) group.start(request_body(question(i), 400));
+    group.read_until([](const std::vector<StreamLog>& logs) {
+      return std::all_of(logs.begin(), logs.end(), [](const StreamLog& log) {
+        return log.delta_times.size() >= 20;
+      });
+    });
+    // A prefix of its own, so that no round finds the last one's cells.
+    const std::size_t intruder =
+        group.start(request_body(std::to_string(round) + " " + long_text, 4));
+    group.read_until([intruder](const std::vector<StreamLog>& logs) {
+      return !logs[intruder].delta_times.empty();
+    });
+    const StreamLog& arrival = group.logs()[intruder];
+    const double until = arrival.delta_times.front();
+    double worst = 0;
+    for (std::size_t i = 0; i < intruder; ++i) {
+      const std::vector<double>& times = group.logs()[i].delta_times;
+      for (std::size_t t = 1; t < times.size(); ++t) {
+        if (times[t] > arrival.sent_at && times[t - 1] < until) {
+          worst = std::max(worst, times[t] - times[t - 1]);
+        }
+      }
+    }
+    gaps.push_back(worst * 1e3);
+    first_tokens.push_back((until - arrival.sent_at) * 1e3);
+  }
+  print_row("longest gap of 4 streams, 2,000-token prompt", gaps, "ms");
+  print_row("  first token of that prompt", first_tokens, "ms");
+}
+
+void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
+  const std::string text = "What is the capital of France?";
+  const std::string body = R"({"max_tokens":1,"temperature":0,"messages":[{"role":"user","content":")" +
+                           text + R"("}]})";
+  const std::vector<Token> prompt = tier.prompts().prepare(conversation_of(text))->tokens;
+  PlainClient client(port);
+  std::vector<double> over_medians;
+  std::vector<double> served_all;
+  std::vector<double> direct_all;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> served;
+    client.post("/v1/messages", body);
+    for (int i = 0; i < 100; ++i) {
+      const double begin = now_seconds();
+      client.post("/v1/messages", body);
+      served.push_back((now_seconds() - begin) * 1e3);
+    }
+    std::vector<double> direct;
+    for (const double seconds : bare.last_token_seconds(prompt, 100)) {
+      direct.push_back(seconds * 1e3);
+    }
+    over_medians.push_back(percentile(served, 0.5) - percentile(direct, 0.5));
+    served_all.push_back(percentile(served, 0.5));
+    direct_all.push_back(percentile(direct, 0.5));
+  }
+  print_row("one-token request, through HTTP (p50)", served_all, "ms");
+  print_row("one-token decode, bare (p50)", direct_all, "ms");
+  print_row("fixed cost of a request", over_medians, "ms");
+}
+
+Result<void> run(const std::vector<std::string>& wanted) {
+  log_configure({.level = LogLevel::kError});
+  Config config;
+  config.server.port = 0;
+  config.instance.id = "bench";
+  const SteadyClock clock;
+  Server server(config, clock);
+  ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
+  ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
+                      resolve_model(config.model.name, PullPolicy::kIfMissing));
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
+                      load_llama_model(llama_model_options(config.model, file)));
+  ZH_RETURN_IF_ERROR(server.load(std::move(model)));
+  std::thread io([&server] { server.run(); });
+
+  const Tier& tier = server.service().tier();
+  const ContextOptions options = context_options(config.engine, tier.model().info());
+  BareLoop bare(file.string(), options);
+  std::printf("%u threads, %s KV layout\n", options.threads,
+              options.layout == KvLayout::kUnified ? "unified" : "stream");
+  const auto wants = [&wanted](const char* name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  if (wants("streams")) bench_streams(endpoint.port, tier, bare);
+  if (wants("gap")) bench_gap(endpoint.port, tier);
+  if (wants("overhead")) bench_overhead(endpoint.port, tier, bare);
+  server.begin_drain();
+  io.join();
+  return {};
+}
+
+}  // namespace
+}  // namespace zerohop::bench
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> wanted(argv + 1, argv + argc);
+  const auto result = zerohop::bench::run(wanted);
+  if (result.ok()) return 0;
+  std::fprintf(stderr, "zh_server_bench: %s\n", result.error().message.c_str());
+  return 1;
+}

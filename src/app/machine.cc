@@ -1,0 +1,64 @@
+#include "app/machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <thread>
+
+namespace zerohop {
+namespace {
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+// cgroup v2, cpu.max: "max 100000" or "50000 100000", quota and period in microseconds.
+std::uint32_t cgroup_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  if (!(file >> quota >> period) || period <= 0) return std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::max(1.0, std::floor(quota / period)));
+}
+
+std::uint64_t number_in(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  return file >> number ? number : kUnlimited;  // "max" is no number
+}
+
+std::uint64_t cgroup_memory_left() {
+  const std::uint64_t most = number_in("/sys/fs/cgroup/memory.max");
+  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current");
+  if (most == kUnlimited || used == kUnlimited) return kUnlimited;
+  return most > used ? most - used : 0;
+}
+
+std::uint64_t machine_memory_left() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::uint64_t kibibytes = 0;
+  std::string unit;
+  while (file >> name >> kibibytes >> unit) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  }
+  return kUnlimited;
+}
+
+}  // namespace
+
+std::uint32_t usable_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    cores = static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&mask)));
+  }
+  return std::min(cores, cgroup_cores());
+}
+
+std::uint64_t free_memory_bytes() { return std::min(machine_memory_left(), cgroup_memory_left()); }
+
+}  // namespace zerohop

@@ -1,0 +1,15 @@
+// What this process may use of the machine: its cores and its memory, as limited by affinity and cgroup.
+// Reads the kernel's files; any thread, at start.
+#pragma once
+
+#include <cstdint>
+
+namespace zerohop {
+
+/// The affinity mask, lowered to the CPU quota of the cgroup. At least 1.
+std::uint32_t usable_cores();
+
+/// Memory that can be taken without swapping, lowered to what the cgroup has left.
+std::uint64_t free_memory_bytes();
+
+}  // namespace zerohop

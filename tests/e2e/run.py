@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""End-to-end tests of the program on the real default model.
+
+    run.py --zerohop PROGRAM [--only PATTERN] [--list]
+
+Every function test_* of the modules test_*.py beside this file is a test and gets one Context
+(support/context.py). For each, one line `ok NAME` or `FAIL NAME: reason` goes to standard output;
+tracebacks and the logs of the servers go to standard error. Exit code 0 if all passed. Nothing is
+ever skipped: a missing model or client library fails.
+"""
+import argparse
+import importlib
+import inspect
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+
+from support.context import Context  # noqa: E402
+from support.sandbox import SetupFailure  # noqa: E402
+
+# Only against hangs: the slowest test takes some ten seconds on two busy cores.
+TEST_SECONDS_MAX = 180
+
+
+class TestTimeout(Exception):
+    """A test did not end."""
+
+
+def on_alarm(_signal, _frame):
+    raise TestTimeout(f"still running after {TEST_SECONDS_MAX} s")
+
+
+def discover(pattern):
+    """The tests as (name, function) in the order of files and lines; those that do not load too."""
+    tests = []
+    for path in sorted(HERE.glob("test_*.py")):
+        try:
+            module = importlib.import_module(path.stem)
+        except Exception:  # one broken module must not hide the others
+            tests.append((path.stem, raiser(traceback.format_exc())))
+            continue
+        found = [(function.__code__.co_firstlineno, name, function)
+                 for name, function in inspect.getmembers(module, inspect.isfunction)
+                 if name.startswith("test_") and function.__module__ == module.__name__]
+        tests += [(f"{path.stem}.{name}", function) for _, name, function in sorted(found)]
+    return [(name, function) for name, function in tests if pattern in name]
+
+
+def raiser(text):
+    def fail(_context):
+        raise SetupFailure("the module does not load: " + text.strip().splitlines()[-1])
+    return fail
+
+
+def run_one(name, function, context):
+    """None, or why the test failed in one line."""
+    started = time.monotonic()
+    signal.alarm(TEST_SECONDS_MAX)
+    try:
+        function(context)
+        reason = None
+    except (Exception, SystemExit) as fault:  # whatever a test raises is its failure
+        traceback.print_exc(file=sys.stderr)
+        reason = " ".join(f"{type(fault).__name__}: {fault}".split())[:500]
+    finally:
+        signal.alarm(0)
+        complaint = context.end_test()
+    seconds = time.monotonic() - started
+    reason = reason or complaint
+    if reason:
+        context.show_logs(sys.stderr)
+    print(f"{name}: {seconds:.1f} s", file=sys.stderr, flush=True)
+    return reason
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--zerohop", required=True, type=Path, help="the program under test")
+    parser.add_argument("--only", default="", help="part of the names of the tests to run")
+    parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("name", nargs="?", default="", help="the same as --only")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    tests = discover(options.only or options.name)
+    if options.list:
+        print("\n".join(name for name, _ in tests))
+        return 0
+    if not tests:
+        print("run.py: no test has that name", file=sys.stderr)
+        return 0
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    signal.signal(signal.SIGALRM, on_alarm)
+    failed = 0
+    with Context(options.zerohop.resolve()) as context:
+        for name, function in tests:
+            reason = run_one(name, function, context)
+            failed += reason is not None
+            print(f"FAIL {name}: {reason}" if reason else f"ok {name}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

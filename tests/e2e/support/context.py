@@ -1,0 +1,135 @@
+"""What a test gets: the program, a shared server, servers of its own, and clients."""
+import json
+import os
+import subprocess
+
+from support.http import Reply, header_dict
+from support.sandbox import Sandbox, SetupFailure
+from support.server import ServerProcess
+from support.waiting import PATIENCE_SECONDS
+
+
+class Context:
+    """Owned by the runner, for one run. `server` is shared by the tests, and started by the first
+    one that asks; what `start_server` gives belongs to the running test and ends with it.
+    """
+
+    def __init__(self, program):
+        self.program = program
+        self.sandbox = Sandbox()
+        self.shared = None
+        self.own = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end_test()
+        if self.shared:
+            self.shared.kill()
+        self.sandbox.close()
+
+    # ---- Servers ----
+
+    @property
+    def server(self):
+        if self.shared is None:
+            self.shared = self._launch(["--port", "0"]).wait_ready()
+        return self.shared
+
+    def start_server(self, *flags, config=None, environment=None, port="0"):
+        """A server of the test's own, ready. `config` is YAML text; `port` None leaves it out."""
+        words = [] if port is None else ["--port", port]
+        if config is not None:
+            words += ["--config", str(self.sandbox.file(".yaml", config))]
+        server = self._launch([*words, *flags], environment)
+        self.own.append(server)
+        return server.wait_ready()
+
+    def _launch(self, flags, environment=None):
+        self.sandbox.require_model()
+        if not self.program.is_file():
+            raise SetupFailure(f"there is no program {self.program}")
+        variables = self.sandbox.environment(**(environment or {}))
+        return ServerProcess([str(self.program), "serve", *flags], variables,
+                             self.sandbox.path(".log"))
+
+    # ---- Other programs ----
+
+    def zerohop(self, *arguments, stdin="", environment=None):
+        """Runs the program to its end; the result has returncode, stdout and stderr as text."""
+        if not self.program.is_file():
+            raise SetupFailure(f"there is no program {self.program}")
+        return subprocess.run([str(self.program), *map(str, arguments)], input=stdin, text=True,
+                              env=self.sandbox.environment(**(environment or {})),
+                              capture_output=True, timeout=PATIENCE_SECONDS, check=False)
+
+    def curl_output(self, *arguments):
+        """What `curl -i` prints for an answer."""
+        words = ["curl", "--silent", "--show-error", "--include", "--noproxy", "*",
+                 "--max-time", str(PATIENCE_SECONDS), *map(str, arguments)]
+        done = subprocess.run(words, capture_output=True, check=False)
+        assert done.returncode == 0, f"curl: exit code {done.returncode}: {done.stderr!r}"
+        return done.stdout
+
+    def curl(self, *arguments):
+        """The answer to a curl command, interim answers left out."""
+        output = self.curl_output(*arguments)
+        head, _, body = output.partition(b"\r\n\r\n")
+        while head.split(b" ")[1:2] == [b"100"]:
+            head, _, body = body.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        pairs = [line.split(": ", 1) if ": " in line else [line.rstrip(":"), ""]
+                 for line in lines[1:]]
+        return Reply(int(lines[0].split(" ")[1]), header_dict(pairs), body)
+
+    def curl_messages(self, body, *arguments):
+        """curl's POST of a body to /v1/messages of the shared server."""
+        return self.curl(self.server.url + "/v1/messages", "--json", json.dumps(body), *arguments)
+
+    def client(self, server=None, **options):
+        """The official client library, without its own retries. Use it as a context manager."""
+        return self._client_class("Anthropic")(**self._client_options(server, options))
+
+    def async_client(self, server=None, **options):
+        return self._client_class("AsyncAnthropic")(**self._client_options(server, options))
+
+    def _client_class(self, name):
+        try:
+            import anthropic
+        except ImportError as fault:
+            raise SetupFailure("the official client library is missing: pip install -r "
+                               "tests/e2e/requirements.txt") from fault
+        return getattr(anthropic, name)
+
+    def _client_options(self, server, options):
+        # The library reads these; a proxy or a key of the user's must not take part.
+        for variable in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+            del os.environ[variable]
+        os.environ["NO_PROXY"] = "*"
+        return {"base_url": (server or self.server).url, "api_key": "none", "max_retries": 0,
+                "timeout": PATIENCE_SECONDS, **options}
+
+    # ---- After each test ----
+
+    def end_test(self):
+        """Ends the test's servers. A complaint when the shared one has died."""
+        self.last_logs = [server.log for server in self.own]
+        for server in self.own:
+            server.kill()
+        self.own = []
+        if self.shared is None:
+            return None
+        self.last_logs.append(self.shared.log)
+        if self.shared.alive():
+            return None
+        code = self.shared.process.returncode
+        self.shared.kill()
+        self.shared = None
+        return f"the server ended with exit code {code}"
+
+    def show_logs(self, out):
+        """The last lines of the servers that took part in the last test."""
+        for log in self.last_logs:
+            text = log.read_text(errors="replace") if log.exists() else ""
+            print("\n".join(["--- log of the server", *text.splitlines()[-12:]]), file=out)
