@@ -9,10 +9,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# The heavy arithmetic is in libggml, which comes compiled, so less optimisation costs little. A file
-# that uses all of Asio and Beast takes 15.5 s with -O2 -g, 9.6 s with -O1 -g1 and 10.8 s with -O2
-# (GCC 12, 2 cores): daily builds use the second, releases the third. Most files take 1 to 3 s, for
-# which precompiled headers were not worth their rules.
+# The heavy arithmetic is in libggml, which comes compiled, so less optimisation costs little. A
+# file that uses all of Asio and Beast takes 15.5 s with -O2 -g, 9.6 s with -O1 -g1 and 10.8 s with
+# -O2 (GCC 12, 2 cores): daily builds use the second, releases the third. Most files take 1 to 3 s,
+# for which precompiled headers were not worth their rules.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 

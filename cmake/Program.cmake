@@ -4,9 +4,18 @@
 # ships this release of it. The libraries find each other through their own run path ($ORIGIN).
 add_executable(zerohop src/app/main.cc)
 target_link_libraries(zerohop PRIVATE zh_app zh_options)
-set_target_properties(zerohop PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
-  INSTALL_RPATH "$ORIGIN/../lib/zerohop")
+set_target_properties(zerohop PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+if(zh_llama_files)
+  # One run path for both places, with a link in the build folder. CMake's own way, a different path
+  # at installation, leaves an empty entry in the first one: the current directory.
+  list(GET zh_llama_files 0 _first)
+  get_filename_component(_llama_lib_dir "${_first}" DIRECTORY)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+  file(CREATE_LINK "${_llama_lib_dir}" "${CMAKE_BINARY_DIR}/lib/zerohop" SYMBOLIC)
+  set_target_properties(zerohop PROPERTIES
+    BUILD_WITH_INSTALL_RPATH ON
+    INSTALL_RPATH "$ORIGIN/../lib/zerohop:$ORIGIN/lib/zerohop")
+endif()
 
 install(TARGETS zerohop RUNTIME DESTINATION bin)
 if(zh_llama_files)
@@ -30,8 +39,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS ca-certificates)
 # `zerohop pull` gets the default model with pip.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3-venv)
-if(zh_llama_files)
-  list(GET zh_llama_files 0 _first)
-  get_filename_component(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${_first}" DIRECTORY)
-endif()
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${_llama_lib_dir}")
 include(CPack)

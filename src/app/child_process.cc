@@ -118,6 +118,7 @@ class Watcher {
     }
     if (!status_) reap(0);
     if (open) read_rest();
+    if (command_.on_tick) command_.on_tick();  // however fast the child was, its end is seen
     return {code_of(*status_), std::move(text_)};
   }
 

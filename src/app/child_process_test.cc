@@ -52,7 +52,6 @@ TEST(RunChild, KeepsTheEndOfALongOutput) {
 
 TEST(RunChild, CallsBackWhileTheChildRuns) {
   int ticks = 0;
-  // Every output wakes the watcher, so there is at least one call, however fast the child is.
   ChildCommand command = shell("echo 1; echo 2");
   command.on_tick = [&ticks] { ++ticks; };
   ASSERT_TRUE(run_child(command).ok());

@@ -150,7 +150,7 @@ TEST(LoadConfig, NamesAWrongNumberWithItsRangeAndPlace) {
   EXPECT_EQ(fault({.flags = {{"engine.threads", "0"}}}),
             "--threads: 0 is out of range (1 to 512, or auto)");
   EXPECT_EQ(fault({.flags = {{"engine.context_tokens", "8k"}}}),
-            "--context: '8k' is not a whole number (64 to 2147483647)");
+            "--context: '8k' is not a whole number (64 to 2147483647, or auto)");
   EXPECT_EQ(fault({.flags = {{"model.tensor_split", "1,-2"}}}),
             "--tensor-split: '-2' is not a number of 0 or more");
   EXPECT_EQ(fault({.flags = {{"model.tensor_split", "1,nan"}}}),

@@ -76,10 +76,11 @@ class MessagesCall {
 
   Awaitable<void> run() {
     advance(RequestState::kValidating);
-    auto parsed = co_await run_on_worker(service_.workers,
-                                         [&service = service_, body = exchange_.take_body()] {
-                                           return parse_and_prepare(service, body);
-                                         });
+    // Named, because GCC 12 destroys a temporary inside a co_await expression twice.
+    auto work = [&service = service_, body = exchange_.take_body()] {
+      return parse_and_prepare(service, body);
+    };
+    auto parsed = co_await run_on_worker(service_.workers, std::move(work));
     if (!parsed.ok()) {
       co_await refuse(std::move(parsed).error());
       co_return;
@@ -180,7 +181,8 @@ class MessagesCall {
       }
       const bool silent = events.empty();
       events.clear();
-      if (!co_await send(reader, bytes, silent)) {
+      const bool sent = co_await send(reader, bytes, silent);
+      if (!sent) {
         cancelled();
         co_return;
       }
@@ -199,7 +201,9 @@ class MessagesCall {
   // False when the peer is gone.
   Awaitable<bool> send(const StreamReader& reader, std::string& bytes, bool silent) {
     if (!head_out_) {
-      if (!co_await exchange_.begin_stream(200, event_stream_headers())) co_return false;
+      std::vector<HeaderField> headers = event_stream_headers();
+      const bool open = co_await exchange_.begin_stream(200, std::move(headers));
+      if (!open) co_return false;
       head_out_ = true;
       advance(RequestState::kStreaming);
       if (silent) co_return co_await exchange_.flush();
@@ -230,9 +234,8 @@ Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
 Awaitable<void> handle_count_tokens(Service& service, Exchange& exchange) {
   RequestContext& context = *context_of(exchange.ticket());
   context.life.advance(RequestState::kValidating, service.clock.now());
-  const auto count = co_await run_on_worker(
-      service.workers,
-      [&service, body = exchange.take_body()] { return parse_and_count(service, body); });
+  auto work = [&service, body = exchange.take_body()] { return parse_and_count(service, body); };
+  const auto count = co_await run_on_worker(service.workers, std::move(work));
   if (!count.ok()) {
     service.metrics.count_refusal(count.error().code);
     context.life.advance(RequestState::kFailed, service.clock.now());

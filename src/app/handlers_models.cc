@@ -25,11 +25,13 @@ Awaitable<void> handle_list(Service& service, Exchange& exchange) {
   page.limit = query_parameter(query, "limit");
   page.after_id = query_parameter(query, "after_id");
   page.before_id = query_parameter(query, "before_id");
-  co_await answer(exchange, model_list_body(service.models, page));
+  Result<std::string> body = model_list_body(service.models, page);
+  co_await answer(exchange, std::move(body));
 }
 
 Awaitable<void> handle_one(Service& service, Exchange& exchange) {
-  co_await answer(exchange, model_body(service.models, exchange.parameters().get("id")));
+  Result<std::string> body = model_body(service.models, exchange.parameters().get("id"));
+  co_await answer(exchange, std::move(body));
 }
 
 }  // namespace

@@ -157,13 +157,12 @@ void EngineLoop::wake_readers() {
 
 void EngineLoop::fail_all() {
   take_inbox();
+  drop_cancelled();
   const Error error{ErrorCode::kShuttingDown, "the server is shutting down", "",
                     std::chrono::seconds(1)};
-  for (const SequencePtr& sequence : running_) {
-    sequence->cancelled() ? release_slot(*sequence) : fail(*sequence, error);
-  }
+  for (const SequencePtr& sequence : running_) fail(*sequence, error);
   for (const SequencePtr& sequence : queued_) {
-    if (!sequence->cancelled()) fail(*sequence, error);
+    fail(*sequence, error);
     waiting_.fetch_sub(1);
   }
   running_.clear();

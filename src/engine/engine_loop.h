@@ -130,6 +130,7 @@ class EngineLoop {
   void count_cancelled(const Sequence& sequence);
   void sweep();
   void wake_readers();
+  void count_running();
   void publish();
 
   const EngineOptions options_;

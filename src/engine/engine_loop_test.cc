@@ -201,6 +201,33 @@ TEST(EngineLoop, FreesACancelledRequestInEveryPhase) {
   engine.loop->check_integrity();
 }
 
+TEST(EngineLoop, PublishesWhoRunsAfterTheStepNotBeforeIt) {
+  EngineHarness engine(never_ends(), harness_context());
+  engine.submit({.prompt = "short", .max_tokens = 1});
+  engine.submit({.prompt = "longer", .max_tokens = 9});
+  EXPECT_TRUE(engine.loop->step());
+  EXPECT_EQ(engine.loop->snapshot().requests_finished, 1u);
+  EXPECT_EQ(engine.loop->snapshot().prefilling, 0u);
+  EXPECT_EQ(engine.loop->snapshot().decoding, 1u);
+  engine.run();
+}
+
+TEST(EngineLoop, CountsEveryRequestOnceWhenStopped) {
+  EngineHarness engine(never_ends(), harness_context());
+  std::vector<std::shared_ptr<HarnessClient>> clients;
+  for (int i = 0; i < 6; ++i) clients.push_back(engine.submit({.prompt = "p", .max_tokens = 99}));
+  engine.loop->step();
+  clients[0]->stream->cancel();  // runs
+  clients[5]->stream->cancel();  // waits
+  engine.loop->stop();
+  engine.loop->fail_all();
+  const EngineSnapshot snapshot = engine.loop->snapshot();
+  EXPECT_EQ(snapshot.requests_failed, 4u);
+  EXPECT_EQ(snapshot.cancelled_decode, 1u);
+  EXPECT_EQ(snapshot.cancelled_queued, 1u);
+  EXPECT_EQ(snapshot.queued + snapshot.running(), 0u);
+}
+
 TEST(EngineLoop, AbortsADecodeWhenItsWholeBatchIsCancelled) {
   std::shared_ptr<HarnessClient> victim;
   FakeModelOptions options = never_ends();

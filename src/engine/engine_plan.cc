@@ -154,18 +154,13 @@ bool EngineLoop::place(Sequence& sequence) {
 
 // Chooses the rows of this step. False when there is nothing to compute.
 bool EngineLoop::plan() {
-  state_.prefilling = state_.decoding = state_.paused = 0;
   std::vector<PlanInput> inputs;
   step_sequences_.clear();
   for (const SequencePtr& sequence : running_) {
     sequence->step_rows = 0;
     sequence->logits_row.reset();
     const bool decoding = sequence->phase == Phase::kDecode;
-    decoding ? ++state_.decoding : ++state_.prefilling;
-    if (decoding && !sequence->request.stream->has_room()) {
-      ++state_.paused;
-      continue;
-    }
+    if (decoding && !sequence->request.stream->has_room()) continue;
     step_sequences_.push_back(sequence.get());
     inputs.push_back(PlanInput{static_cast<std::uint32_t>(sequence->pending()),
                                static_cast<std::uint64_t>(sequence->computed), decoding});
@@ -212,7 +207,21 @@ bool EngineLoop::all_cancelled() const {
                      [](const Sequence* sequence) { return sequence->cancelled(); });
 }
 
+// Of those that are left after the step.
+void EngineLoop::count_running() {
+  state_.prefilling = state_.decoding = state_.paused = 0;
+  for (const SequencePtr& sequence : running_) {
+    if (sequence->phase == Phase::kPrefill) {
+      ++state_.prefilling;
+    } else {
+      ++state_.decoding;
+      if (!sequence->request.stream->has_room()) ++state_.paused;
+    }
+  }
+}
+
 void EngineLoop::publish() {
+  count_running();
   const CacheCounts counts = cache_.counts();
   state_.taken_at = clock_.now();
   state_.queued = static_cast<std::uint32_t>(waiting_.load());

@@ -82,7 +82,7 @@ Awaitable<ReadOutcome> Connection::more(WaitFor purpose, Duration timeout) {
   set_deadline(timeout);
   const ReadOutcome outcome =
       co_await asio::async_initiate<const asio::use_awaitable_t<>, void(ReadOutcome)>(
-          [this](auto handler) { waiter_ = std::move(handler); }, asio::use_awaitable);
+          [this](auto handler) { waiter_ = ReadWaiter(std::move(handler)); }, asio::use_awaitable);
   co_return outcome;
 }
 
@@ -146,7 +146,7 @@ void Connection::note_end() {
 
 void Connection::wake(ReadOutcome outcome) {
   deadline_.reset();
-  auto waiter = std::exchange(waiter_, nullptr);
+  auto waiter = std::exchange(waiter_, ReadWaiter());
   std::move(waiter)(outcome);
 }
 
@@ -256,7 +256,7 @@ void Connection::stop_if_idle() {
   error_code ignored;
   if (socket_.available(ignored) > 0) return;  // a request is already here; it is still answered
   deadline_.reset();
-  asio::post(socket_.get_executor(), [waiter = std::exchange(waiter_, nullptr)]() mutable {
+  asio::post(socket_.get_executor(), [waiter = std::exchange(waiter_, ReadWaiter())]() mutable {
     std::move(waiter)(ReadOutcome::kStopped);
   });
 }
@@ -266,7 +266,7 @@ void Connection::abort() {
   // Posted, so that the session does not run inside the caller, and so that the io_context owns the
   // coroutine: kept here it would own this object, which owns it.
   if (waiter_) {
-    asio::post(socket_.get_executor(), [waiter = std::exchange(waiter_, nullptr)]() mutable {
+    asio::post(socket_.get_executor(), [waiter = std::exchange(waiter_, ReadWaiter())]() mutable {
       std::move(waiter)(ReadOutcome::kEnd);
     });
   } else {

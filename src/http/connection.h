@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -60,6 +59,37 @@ class GatherList {
  private:
   std::array<boost::asio::const_buffer, 4> buffers_;
   std::size_t count_ = 0;
+};
+
+/// The suspended reader of a connection. Boost 1.81's any_completion_handler would fit, but moving one
+/// out of a member recurses without end there.
+class ReadWaiter {
+ public:
+  ReadWaiter() = default;
+  template <class Handler>
+  explicit ReadWaiter(Handler handler)
+      : resume_(std::make_unique<Resume<Handler>>(std::move(handler))) {}
+
+  explicit operator bool() const { return resume_ != nullptr; }
+  /// Resumes the reader, once. It may destroy the owner of this object.
+  void operator()(ReadOutcome outcome) && {
+    const std::unique_ptr<ResumeBase> resume = std::move(resume_);
+    resume->run(outcome);
+  }
+
+ private:
+  struct ResumeBase {
+    virtual ~ResumeBase() = default;
+    virtual void run(ReadOutcome outcome) = 0;
+  };
+  template <class Handler>
+  struct Resume final : ResumeBase {
+    explicit Resume(Handler h) : handler(std::move(h)) {}
+    void run(ReadOutcome outcome) override { std::move(handler)(outcome); }
+    Handler handler;
+  };
+
+  std::unique_ptr<ResumeBase> resume_;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -138,7 +168,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t end_ = 0;
   std::size_t read_bytes_;  // room asked for the next read
   bool read_pending_ = false;
-  boost::asio::any_completion_handler<void(ReadOutcome)> waiter_;
+  ReadWaiter waiter_;
   WaitFor waiting_for_ = WaitFor::kMoreBytes;
 
   // The lazy timer.

@@ -25,7 +25,8 @@ TEST(ResponseHead, WritesStatusFieldsAndFraming) {
 TEST(ResponseHead, EveryErrorStatusHasAPhrase) {
   for (int code = 0; code <= static_cast<int>(ErrorCode::kAddressInUse); ++code) {
     const ErrorTraits& traits = error_traits(static_cast<ErrorCode>(code));
-    if (traits.status != 0) EXPECT_NE(reason_phrase(traits.status), "Status") << traits.name;
+    if (traits.status == 0) continue;
+    EXPECT_NE(reason_phrase(traits.status), "Status") << traits.name;
   }
 }
 

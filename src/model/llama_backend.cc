@@ -28,8 +28,9 @@ void emit_line(ggml_log_level level, std::string_view line) {
   log_event(target, "libllama", {{"line", std::string(line)}});
 }
 
-// The library logs in pieces: a line may come in several calls (level CONT), a call may hold several
-// lines. Called from any of its threads, possibly while an exception is on its way: nothing may leave.
+// The library logs in pieces: a line may come in several calls (level CONT), a call may hold
+// several lines. Called from any of its threads, possibly while an exception is on its way: nothing
+// may leave.
 void on_log(ggml_log_level level, const char* text, void* /*user*/) noexcept {
   thread_local std::string pending;
   thread_local ggml_log_level pending_level = GGML_LOG_LEVEL_INFO;
@@ -126,7 +127,8 @@ Result<std::vector<LlamaDevice>> list_llama_devices() {
 }
 
 std::string llama_library_directory() {
-  // Through dlsym, because the address of a function taken in a program may be that of its own stub.
+  // Through dlsym, because the address of a function taken in a program may be that of its own
+  // stub.
   void* symbol = dlsym(RTLD_DEFAULT, "llama_backend_init");
   Dl_info info{};
   if (symbol == nullptr || dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) return {};

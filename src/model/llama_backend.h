@@ -2,12 +2,12 @@
 // processor, chosen at load time) and the devices that they offer.
 //
 // init_llama_backend() runs its work once, however often it is called; every function of
-// llama_model.h calls it. Nothing is undone at exit: the library has no safe way to unload a back end
-// while its threads may run. Any thread.
+// llama_model.h calls it. Nothing is undone at exit: the library has no safe way to unload a back
+// end while its threads may run. Any thread.
 //
-// The library's own lines go to base/log as the event "libllama": errors as warnings, everything else
-// at debug level, so that a server with the default level stays quiet. llama-common's separate log is
-// switched off (its errors reach us as exceptions).
+// The library's own lines go to base/log as the event "libllama": errors as warnings, everything
+// else at debug level, so that a server with the default level stays quiet. llama-common's separate
+// log is switched off (its errors reach us as exceptions).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@
 
 namespace zerohop {
 
-/// Loads the back ends that lie beside the loaded libllama, so that an installed or moved tree works
-/// without a setting. Errors: kModelUnavailable when no CPU back end is there (names the folder).
+/// Loads the back ends that lie beside the loaded libllama, so that an installed or moved tree
+/// works without a setting. Errors: kModelUnavailable when no CPU back end is there (names the
+/// folder).
 Result<void> init_llama_backend();
 
 enum class LlamaDeviceKind : std::uint8_t { kCpu, kGpu, kIntegratedGpu, kAccelerator };

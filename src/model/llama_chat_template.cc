@@ -71,11 +71,11 @@ class JinjaChatTemplate final : public ChatTemplate {
     } catch (const std::exception& exception) {
       Failure failure = trim_failure(exception.what());
       if (failure.raised) {
-        return invalid_request("messages", "the model's chat template refuses this conversation: " +
-                                               failure.message);
+        return invalid_request(
+            "messages", "the model's chat template refuses this conversation: " + failure.message);
       }
-      return Error{ErrorCode::kInternal, "the model's chat template failed: " + failure.message, {},
-                   {}};
+      return Error{
+          ErrorCode::kInternal, "the model's chat template failed: " + failure.message, {}, {}};
     } catch (...) {
       return Error{ErrorCode::kInternal, "the model's chat template failed", {}, {}};
     }
@@ -87,8 +87,9 @@ class JinjaChatTemplate final : public ChatTemplate {
     inputs.now = std::chrono::time_point_cast<std::chrono::system_clock::duration>(today_);
     inputs.chat_template_kwargs = arguments_;
     inputs.force_pure_content = !analysed;
-    // An open last turn is the generation prompt with its text behind. The library does the same, with
-    // care for thinking models, in its analysed way; but it forgets the prompt when the text is empty.
+    // An open last turn is the generation prompt with its text behind. The library does the same,
+    // with care for thinking models, in its analysed way; but it forgets the prompt when the text
+    // is empty.
     const std::string open = continue_last ? messages.back().content : std::string();
     const bool append = continue_last && (!analysed || open.empty());
     if (continue_last && !append) {
@@ -143,8 +144,8 @@ std::string parse_failure(const std::string& source) {
 
 }  // namespace
 
-Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(
-    const llama_model* model, const ChatTemplateOptions& options) {
+Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(const llama_model* model,
+                                                               const ChatTemplateOptions& options) {
   const char* own = llama_model_chat_template(model, nullptr);
   if (options.source.empty() && own == nullptr) {
     return std::unique_ptr<ChatTemplate>(std::make_unique<PlainChatTemplate>());

@@ -1,10 +1,10 @@
-// Chat templates: a model's own Jinja template through llama-common, or a plain format for base models
-// that ship none. Owned by the LlamaModel; immutable after construction, any thread.
+// Chat templates: a model's own Jinja template through llama-common, or a plain format for base
+// models that ship none. Owned by the LlamaModel; immutable after construction, any thread.
 //
 // A rendered prompt must be the same tomorrow, or no cached prefix would match: the values `now`,
 // `date_string` and `datetime` that templates may print are fixed when the model is loaded. (The
-// function strftime_now() reads the library's own clock; a template that calls it prints the true day,
-// which costs one cache miss a day.)
+// function strftime_now() reads the library's own clock; a template that calls it prints the true
+// day, which costs one cache miss a day.)
 //
 // A template's own habits are kept. The default model's inserts its default system text when a
 // conversation has none.
@@ -33,8 +33,8 @@ struct ChatTemplateOptions {
   WallTime today{};
 };
 
-/// The template for `model`, which must outlive the result. Errors: kModelUnavailable when the Jinja
-/// text cannot be parsed.
+/// The template for `model`, which must outlive the result. Errors: kModelUnavailable when the
+/// Jinja text cannot be parsed.
 Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(const llama_model* model,
                                                                const ChatTemplateOptions& options);
 

@@ -26,10 +26,8 @@ std::unique_ptr<Model> model_with_template(const std::string& source) {
 }
 
 TEST_F(LlamaChatTemplate, ATwoTurnConversationEndsWhereTheAnswerBegins) {
-  const Messages messages{{"system", "Be brief."},
-                          {"user", "Hi"},
-                          {"assistant", "Hello!"},
-                          {"user", "Who are you?  "}};
+  const Messages messages{
+      {"system", "Be brief."}, {"user", "Hi"}, {"assistant", "Hello!"}, {"user", "Who are you?  "}};
   const Result<std::string> prompt = model->chat_template().render(messages, false);
   ASSERT_TRUE(prompt.ok()) << prompt.error().message;
   EXPECT_EQ(*prompt,
@@ -86,8 +84,9 @@ TEST(LlamaChatTemplateErrors, ARefusalOfTheTemplateIsTheClientsErrorWithOnlyItsM
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(bad.error().code, ErrorCode::kInvalidRequest);
   EXPECT_EQ(bad.error().field, "messages");
-  EXPECT_EQ(bad.error().message,
-            "the model's chat template refuses this conversation: Conversation roles must alternate");
+  EXPECT_EQ(
+      bad.error().message,
+      "the model's chat template refuses this conversation: Conversation roles must alternate");
 }
 
 TEST(LlamaChatTemplateErrors, AFaultInsideTheTemplateIsNotTheClientsError) {

@@ -67,9 +67,9 @@ class LlamaContext final : public ModelContext {
   // Constant after open()
   llama_model* const model_;
   const ContextOptions options_;
-  const bool recurrent_;        // some layers keep a running state instead of cells
-  const std::int32_t window_;   // tokens of the sliding window; 0: none
-  const bool starts_late_;      // positions().begin may exceed 0 although the sequence has it all
+  const bool recurrent_;       // some layers keep a running state instead of cells
+  const std::int32_t window_;  // tokens of the sliding window; 0: none
+  const bool starts_late_;     // positions().begin may exceed 0 although the sequence has it all
   KvCapabilities capabilities_;
   std::uint32_t library_rows_max_ = 0;  // n_batch after the library's rounding
 
@@ -157,7 +157,8 @@ std::int32_t LlamaContext::next_position(SlotId slot) {
 
 void LlamaContext::fill_batch(std::span<const BatchRow> rows) {
   ++decodes_;
-  const int32_t vocabulary = static_cast<int32_t>(llama_vocab_n_tokens(llama_model_get_vocab(model_)));
+  const int32_t vocabulary =
+      static_cast<int32_t>(llama_vocab_n_tokens(llama_model_get_vocab(model_)));
   std::uint32_t logit_rows = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BatchRow& row = rows[i];
@@ -215,8 +216,7 @@ std::span<float> LlamaContext::logits(std::size_t row) {
   check_output(row);
   float* values = llama_get_logits_ith(context_.get(), static_cast<int32_t>(row));
   ZH_CHECK(values != nullptr);
-  return {values,
-          static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model_)))};
+  return {values, static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model_)))};
 }
 
 std::span<const float> LlamaContext::embedding(std::size_t row) {

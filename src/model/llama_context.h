@@ -3,9 +3,9 @@
 // What it adds to the library:
 //  - Every call is checked first, because the library answers a broken rule with an assertion that
 //    ends the process, or not at all. A broken rule is a bug of the caller: ZH_CHECK.
-//  - The two layouts look alike. In the stream layout a copy between sequences goes through the state
-//    calls: the library's own copy moves the whole stream (8,192 cells of the default model: 190 MB)
-//    and does so later, inside the next decode, when the source may have changed.
+//  - The two layouts look alike. In the stream layout a copy between sequences goes through the
+//    state calls: the library's own copy moves the whole stream (8,192 cells of the default model:
+//    190 MB) and does so later, inside the next decode, when the source may have changed.
 //  - Sliding windows: a cut whose window is incomplete is refused (llama_window.h).
 //  - Cuts and copies that leave a hole, or a recurrent state at the wrong place, are refused.
 //  - A decode allocates nothing here; the library allocates for itself.
@@ -26,8 +26,8 @@ struct llama_model;
 namespace zerohop {
 
 /// `kv_bytes_per_cell` is for the check against the machine's memory. `model` must outlive the
-/// context and be loaded with weights. Errors: kConfiguration, with the reason of the library where it
-/// gave one.
+/// context and be loaded with weights. Errors: kConfiguration, with the reason of the library where
+/// it gave one.
 Result<std::unique_ptr<ModelContext>> make_llama_context(llama_model* model,
                                                          std::uint64_t kv_bytes_per_cell,
                                                          const ContextOptions& options);

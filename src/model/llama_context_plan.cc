@@ -70,8 +70,8 @@ Result<LlamaContextPlan> plan_llama_context(const ContextOptions& options,
   LlamaContextPlan plan;
   plan.cells = static_cast<std::uint32_t>(cells);
   // With embeddings every row is an output.
-  plan.logit_rows = options.embeddings ? options.batch_rows
-                                       : std::min(options.logit_rows, options.batch_rows);
+  plan.logit_rows =
+      options.embeddings ? options.batch_rows : std::min(options.logit_rows, options.batch_rows);
   plan.logit_rows = std::max(plan.logit_rows, options.sequences);
   return plan;
 }

@@ -1,5 +1,5 @@
-// The arithmetic of a context before the library is asked: how many cells, whether they can fit, and
-// after which cuts a sequence with a sliding window can be continued. Pure; any thread.
+// The arithmetic of a context before the library is asked: how many cells, whether they can fit,
+// and after which cuts a sequence with a sliding window can be continued. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ namespace zerohop {
 inline constexpr std::uint32_t kLlamaCellTile = 256;
 
 struct LlamaContextPlan {
-  std::uint32_t cells = 0;      ///< of all sequences together, padded
-  std::uint32_t logit_rows = 0; ///< outputs to reserve; the library wants one per sequence at least
+  std::uint32_t cells = 0;  ///< of all sequences together, padded
+  /// Outputs to reserve; the library wants at least one for every sequence.
+  std::uint32_t logit_rows = 0;
 };
 
 struct LlamaMemory {
@@ -33,8 +34,8 @@ struct WindowCut {
   std::int32_t window = 0;      ///< tokens that a token sees, itself included; 0: no window
 };
 
-/// Whether the token at `cut` would find every cell that it looks at. The library does not check: it
-/// answers "removed" and then computes wrong text without an error.
+/// Whether the token at `cut` would find every cell that it looks at. The library does not check:
+/// it answers "removed" and then computes wrong text without an error.
 constexpr bool window_survives(const WindowCut& at) {
   return at.window <= 0 || at.first_held <= std::max(0, at.cut - at.window + 1);
 }

@@ -1,122 +1,24 @@
+// The decode call: results, rules, threads, abort. Cells and states: llama_context_cells_test.cc.
 #include "model/llama_context.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "model/llama_test_model.h"
+#include "model/llama_test_context.h"
 
 namespace zerohop {
 namespace {
 
-constexpr SlotId kFirst{0};
-constexpr SlotId kSecond{1};
-constexpr SlotId kThird{2};
-
-constexpr std::string_view kProse =
-    "A cache keeps what was computed so that it need not be computed again. Its price is memory, and "
-    "the art is to forget the right things: entries that nobody will ask for, entries that are cheap "
-    "to make anew, entries that depend on others which are already gone. Every policy is a guess "
-    "about the future that is made from the past, and the best guess changes with the work. ";
-
-// The mode in which results do not depend on what else is computed: streams, no flash attention.
-ContextOptions exact_options() {
-  ContextOptions options;
-  options.sequences = 4;
-  options.window = 512;
-  options.batch_rows = 256;
-  options.logit_rows = 64;
-  options.threads = 1;  // other tests may run at the same time
-  options.layout = KvLayout::kStreams;
-  options.flash_attention = FlashAttention::kOff;
-  return options;
-}
-
-ContextOptions unified_options() {
-  ContextOptions options = exact_options();
-  options.layout = KvLayout::kUnified;
-  options.flash_attention = FlashAttention::kAuto;
-  return options;
-}
-
-std::vector<BatchRow> rows_of(SlotId slot, std::int32_t begin, TokenSpan tokens) {
-  std::vector<BatchRow> rows;
-  for (const Token token : tokens) rows.push_back({token, begin++, slot, false});
-  if (!rows.empty()) rows.back().wants_logits = true;
-  return rows;
-}
-
-using Logits = std::vector<float>;
-
-bool same_bits(const Logits& left, const Logits& right) {
-  return left.size() == right.size() &&
-         std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0;
-}
-
-float largest_difference(const Logits& left, const Logits& right) {
-  float largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    largest = std::max(largest, std::fabs(left[i] - right[i]));
-  }
-  return largest;
-}
-
-Token greedy(std::span<const float> logits) {
-  return static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-}
-
-class LlamaContextTest : public WithDefaultModel {
- protected:
-  void open(const ContextOptions& options) {
-    Result<std::unique_ptr<ModelContext>> made = model->make_context(options);
-    ASSERT_TRUE(made.ok()) << made.error().message;
-    context = std::move(made).value();
-  }
-
-  // `count` tokens of prose.
-  std::vector<Token> prose(std::size_t count) const {
-    std::string text;
-    while (text.size() < count * 8) text += kProse;
-    std::vector<Token> all = tokens(text);
-    all.resize(count);
-    return all;
-  }
-
-  // Computes `tokens` at the end of `slot` in one batch; the last row's logits.
-  Logits extend(SlotId slot, TokenSpan tokens) {
-    const std::vector<BatchRow> rows = rows_of(slot, context->positions(slot).end, tokens);
-    const DecodeStatus status = context->decode(rows);
-    EXPECT_EQ(status, DecodeStatus::kOk);
-    if (status != DecodeStatus::kOk) return {};
-    const std::span<float> logits = context->logits(rows.size() - 1);
-    return Logits(logits.begin(), logits.end());
-  }
-
-  std::vector<Token> generate(SlotId slot, TokenSpan prompt, std::size_t count) {
-    std::vector<Token> text;
-    Logits logits = extend(slot, prompt);
-    while (text.size() < count && !logits.empty()) {
-      text.push_back(greedy(logits));
-      if (model->tokenizer().table().is_end_of_generation(text.back())) break;
-      logits = extend(slot, {&text.back(), 1});
-    }
-    return text;
-  }
-
-  std::unique_ptr<ModelContext> context;
-};
+using LlamaContextTest = WithContext;
 
 TEST_F(LlamaContextTest, AnswersAQuestionOfFact) {
   open(exact_options());
-  // Without the opening words this small model answers in French, and differently on each processor.
+  // Without the opening words this small model answers in French, and differently on each
+  // processor.
   const std::vector<TemplateMessage> messages{{"user", "What is the capital of France?"},
                                               {"assistant", "The capital of France is"}};
   const Result<std::string> prompt = model->chat_template().render(messages, true);
@@ -181,9 +83,9 @@ TEST_F(LlamaContextTest, WorksWithFewerBatchRowsThanSequences) {
 }
 
 TEST_F(LlamaContextTest, ABatchOfSequencesGivesTheTextThatEachGivesAlone) {
-  const std::vector<std::vector<Token>> prompts{
-      tokens("The first rule of the kitchen is"), tokens("In the year 1969,"),
-      tokens("def fibonacci(n):\n"), prose(20)};
+  const std::vector<std::vector<Token>> prompts{tokens("The first rule of the kitchen is"),
+                                                tokens("In the year 1969,"),
+                                                tokens("def fibonacci(n):\n"), prose(20)};
   constexpr std::size_t kSteps = 8;
 
   open(exact_options());
@@ -219,24 +121,6 @@ TEST_F(LlamaContextTest, ABatchOfSequencesGivesTheTextThatEachGivesAlone) {
   }
 }
 
-// Kullback-Leibler divergence of the next-token distributions, in nats.
-double divergence(const Logits& from, const Logits& to) {
-  const auto log_sum = [](const Logits& logits) {
-    const double top = *std::max_element(logits.begin(), logits.end());
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(logit - top);
-    return top + std::log(sum);
-  };
-  const double from_sum = log_sum(from);
-  const double to_sum = log_sum(to);
-  double total = 0;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const double log_share = from[i] - from_sum;
-    total += std::exp(log_share) * (log_share - (to[i] - to_sum));
-  }
-  return total;
-}
-
 TEST_F(LlamaContextTest, TheFastModeStaysCloseToTheExactOne) {
   const std::vector<Token> text = prose(64);
   std::vector<BatchRow> rows = rows_of(kFirst, 0, text);
@@ -257,133 +141,14 @@ TEST_F(LlamaContextTest, TheFastModeStaysCloseToTheExactOne) {
     worst = std::max(worst, divergence(modes[0][row], modes[1][row]));
     difference = std::max(difference, largest_difference(modes[0][row], modes[1][row]));
   }
-  std::printf("exact against unified with flash attention: logits differ by up to %.3f, "
-              "divergence up to %.5f\n",
-              static_cast<double>(difference), worst);
-  // Measured over 128 rows: logits up to 1.28, divergence up to 0.016, the same first choice in 125.
+  std::printf(
+      "exact against unified with flash attention: logits differ by up to %.3f, "
+      "divergence up to %.5f\n",
+      static_cast<double>(difference), worst);
+  // Measured over 128 rows: logits up to 1.28, divergence up to 0.016, the same first choice in
+  // 125.
   EXPECT_LT(worst, 0.1);
   EXPECT_LT(difference, 4.0f);
-}
-
-TEST_F(LlamaContextTest, ACutTailComputedAgainGivesTheSameBits) {
-  for (const ContextOptions& options : {exact_options(), unified_options()}) {
-    open(options);
-    const std::vector<Token> text = prose(50);
-    extend(kFirst, TokenSpan(text).first(30));
-    const Logits before = extend(kFirst, TokenSpan(text).subspan(30));
-    ASSERT_TRUE(context->remove(kFirst, {30, 1000}));
-    EXPECT_EQ(context->positions(kFirst), (PositionRange{0, 30}));
-    const Logits after = extend(kFirst, TokenSpan(text).subspan(30));
-    EXPECT_TRUE(same_bits(before, after)) << largest_difference(before, after);
-  }
-}
-
-TEST_F(LlamaContextTest, OnlyTailsAndWholeSequencesCanBeRemoved) {
-  open(exact_options());
-  const std::vector<Token> text = prose(10);
-  extend(kFirst, text);
-  EXPECT_FALSE(context->remove(kFirst, {2, 5})) << "it would leave a hole";
-  EXPECT_FALSE(context->remove(kFirst, {0, 5}));
-  EXPECT_EQ(context->positions(kFirst), (PositionRange{0, 10}));
-  EXPECT_TRUE(context->remove(kFirst, {10, 20})) << "nothing is there";
-  EXPECT_TRUE(context->remove(kFirst, {4, 4}));
-  EXPECT_EQ(context->positions(kFirst), (PositionRange{0, 10}));
-  EXPECT_TRUE(context->remove(kFirst, {0, 10}));
-  EXPECT_TRUE(context->positions(kFirst).empty());
-  EXPECT_TRUE(context->remove(kFirst, {0, 10})) << "nothing is there";
-}
-
-TEST_F(LlamaContextTest, ASavedSequenceGoesOnAsIfItHadNeverLeft) {
-  for (const ContextOptions& options : {exact_options(), unified_options()}) {
-    open(options);
-    const std::vector<Token> text = prose(40);
-    const std::vector<Token> next = tokens(" policy");
-    extend(kFirst, text);
-    const Result<std::vector<std::byte>> saved = context->save(kFirst);
-    ASSERT_TRUE(saved.ok()) << saved.error().message;
-    const Logits before = extend(kFirst, next);
-
-    ASSERT_TRUE(context->remove(kFirst, {0, 1000}));
-    ASSERT_TRUE(context->restore(kSecond, *saved).ok());
-    EXPECT_EQ(context->positions(kSecond), (PositionRange{0, 40}));
-    EXPECT_TRUE(same_bits(before, extend(kSecond, next)));
-
-    // 40 cells and a few bytes for each of them
-    const double cell = static_cast<double>(saved->size()) / 40;
-    EXPECT_NEAR(cell, static_cast<double>(model->info().kv_bytes_per_cell), 64.0);
-  }
-}
-
-TEST_F(LlamaContextTest, RestoringReplacesTheSequenceAlsoByAnEmptyOne) {
-  open(exact_options());
-  const Result<std::vector<std::byte>> nothing = context->save(kThird);
-  ASSERT_TRUE(nothing.ok());
-  extend(kFirst, prose(6));
-  const Result<std::vector<std::byte>> six = context->save(kFirst);
-  extend(kSecond, prose(9));
-  ASSERT_TRUE(context->restore(kSecond, *six).ok());
-  EXPECT_EQ(context->positions(kSecond), (PositionRange{0, 6}));
-  ASSERT_TRUE(context->restore(kSecond, *nothing).ok());
-  EXPECT_TRUE(context->positions(kSecond).empty());
-}
-
-TEST_F(LlamaContextTest, RefusesStatesThatAreNotItsOwn) {
-  open(exact_options());
-  extend(kFirst, prose(6));
-  Result<std::vector<std::byte>> saved = context->save(kFirst);
-  ASSERT_TRUE(saved.ok());
-  const std::span<const std::byte> state(*saved);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, state.size() - 1}) {
-    const Result<void> restored = context->restore(kSecond, state.first(size));
-    ASSERT_FALSE(restored.ok()) << size;
-    EXPECT_EQ(restored.error().code, ErrorCode::kInternal);
-  }
-  ContextOptions other = exact_options();
-  other.sequences = 2;
-  open(other);
-  EXPECT_FALSE(context->restore(kFirst, state).ok()) << "another number of streams";
-  EXPECT_TRUE(context->positions(kFirst).empty());
-}
-
-TEST_F(LlamaContextTest, APoolSharesAPrefixBetweenSequences) {
-  ContextOptions options = unified_options();
-  options.cells = 256;
-  options.window = 256;
-  open(options);
-  const std::vector<Token> text = prose(110);
-  const std::vector<Token> next = tokens(" policy");
-  extend(kFirst, text);
-  ASSERT_TRUE(context->copy(kFirst, kSecond, {0, 100}));
-  ASSERT_TRUE(context->copy(kFirst, kThird, {0, 1000}));
-  EXPECT_EQ(context->positions(kSecond), (PositionRange{0, 100}));
-  EXPECT_EQ(context->positions(kThird), (PositionRange{0, 110}));
-
-  // 320 positions stand in 110 of the 256 cells.
-  const Logits shared = extend(kThird, next);
-  const Logits own = extend(kFirst, next);
-  EXPECT_TRUE(same_bits(shared, own)) << largest_difference(shared, own);
-  const Logits prefix = extend(kSecond, TokenSpan(text).subspan(100));
-  EXPECT_FALSE(prefix.empty());
-
-  ASSERT_TRUE(context->remove(kFirst, {0, 1000}));
-  EXPECT_EQ(context->positions(kThird), (PositionRange{0, 111})) << "its cells are its own too";
-}
-
-TEST_F(LlamaContextTest, StreamsCopyWholeSequencesAtOnce) {
-  open(exact_options());
-  const std::vector<Token> text = prose(24);
-  const std::vector<Token> next = tokens(" policy");
-  extend(kFirst, text);
-  EXPECT_FALSE(context->copy(kFirst, kSecond, {0, 12}));
-  EXPECT_TRUE(context->positions(kSecond).empty());
-  ASSERT_TRUE(context->copy(kFirst, kSecond, {0, 24}));
-  EXPECT_EQ(context->positions(kSecond), (PositionRange{0, 24}));
-  // The source may change at once: nothing of the copy is left for later.
-  const Logits own = extend(kFirst, next);
-  ASSERT_TRUE(context->remove(kFirst, {0, 1000}));
-  extend(kFirst, prose(30));
-  EXPECT_TRUE(same_bits(own, extend(kSecond, next)));
-  EXPECT_TRUE(context->copy(kThird, SlotId{3}, {0, 24})) << "nothing to copy";
 }
 
 TEST_F(LlamaContextTest, AnAbortedDecodeLeavesASequenceThatCanBeUsedAgain) {
@@ -401,41 +166,6 @@ TEST_F(LlamaContextTest, AnAbortedDecodeLeavesASequenceThatCanBeUsedAgain) {
 
   context->set_abort({});
   EXPECT_TRUE(same_bits(expected, extend(kFirst, text)));
-}
-
-TEST_F(LlamaContextTest, AFullPoolRefusesTheBatchAndChangesNothing) {
-  ContextOptions options = unified_options();
-  options.sequences = 8;
-  options.cells = 256;
-  options.window = 256;
-  open(options);
-  // Restored states take cells of their own: 7 × 36 of 256.
-  extend(kFirst, prose(36));
-  const Result<std::vector<std::byte>> state = context->save(kFirst);
-  ASSERT_TRUE(state.ok());
-  for (int slot = 1; slot < 7; ++slot) {
-    ASSERT_TRUE(context->restore(SlotId{slot}, *state).ok());
-  }
-  const SlotId last{7};
-  EXPECT_EQ(context->decode(rows_of(last, 0, prose(5))), DecodeStatus::kNoRoom);
-  EXPECT_TRUE(context->positions(last).empty());
-  EXPECT_FALSE(context->restore(last, *state).ok());
-  EXPECT_TRUE(context->positions(last).empty());
-  EXPECT_EQ(context->positions(kFirst), (PositionRange{0, 36}));
-  EXPECT_FALSE(extend(last, prose(4)).empty()) << "exactly what is left";
-  EXPECT_EQ(context->decode(rows_of(kFirst, 36, prose(1))), DecodeStatus::kNoRoom);
-}
-
-TEST_F(LlamaContextTest, ABatchLargerThanThePoolFindsNoRoom) {
-  ContextOptions options = unified_options();
-  options.cells = 256;
-  options.window = 256;
-  options.batch_rows = 512;
-  open(options);
-  std::vector<BatchRow> rows = rows_of(kFirst, 0, prose(200));
-  const std::vector<BatchRow> more = rows_of(kSecond, 0, prose(200));
-  rows.insert(rows.end(), more.begin(), more.end());
-  EXPECT_EQ(context->decode(rows), DecodeStatus::kNoRoom);
 }
 
 TEST_F(LlamaContextTest, ThreadsChangeBetweenStepsAndKeepTheResultClose) {

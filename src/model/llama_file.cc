@@ -47,8 +47,7 @@ std::optional<std::uint64_t> single_value(const llama_model* model, const std::s
 // Arrays are not among the values that a loaded model hands out, so they come from the file.
 std::vector<std::uint64_t> layer_values(const std::string& path, const std::string& key) {
   const gguf_init_params parameters{true, nullptr};
-  const std::unique_ptr<gguf_context, GgufFree> file(
-      gguf_init_from_file(path.c_str(), parameters));
+  const std::unique_ptr<gguf_context, GgufFree> file(gguf_init_from_file(path.c_str(), parameters));
   std::vector<std::uint64_t> values;
   if (file == nullptr) return values;
   const int64_t id = gguf_find_key(file.get(), key.c_str());
@@ -117,7 +116,8 @@ Result<std::uint64_t> check_gguf_file(const std::string& path) {
     return unavailable(path, "is a folder, not a GGUF file");
   }
   if (error || status.type() != std::filesystem::file_type::regular) {
-    return unavailable(path, error ? "cannot be read: " + error.message() : "is not a regular file");
+    return unavailable(path,
+                       error ? "cannot be read: " + error.message() : "is not a regular file");
   }
   const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {

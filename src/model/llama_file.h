@@ -1,6 +1,6 @@
-// What can be known about a GGUF file without loading it: whether it is one, and what one cell of its
-// KV cache will weigh. Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
-// Pure functions of a file; any thread.
+// What can be known about a GGUF file without loading it: whether it is one, and what one cell of
+// its KV cache will weigh. Pure functions of a file; any thread.
+// Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace zerohop {
 /// Errors: kModelUnavailable, one line that says what is there instead.
 Result<std::uint64_t> check_gguf_file(const std::string& path);
 
-/// Sizes that the file's metadata tell, also for a model that was loaded for its tokenizer alone (asking
-/// the library for them would abort the process then). 0 where the file does not say.
+/// Sizes that the file's metadata tell, also for a model that was loaded for its tokenizer alone
+/// (asking the library for them would abort the process then). 0 where the file does not say.
 struct LlamaDimensions {
   std::uint32_t embedding = 0;        ///< width of a hidden state
   std::uint32_t context_trained = 0;  ///< tokens
-  /// Bytes of keys and values that one token occupies over all layers, in F16. An upper bound: models
-  /// that share keys between layers or keep them compressed (multi-head latent attention) need less.
-  /// 0 for a purely recurrent model.
+  /// Bytes of keys and values that one token occupies over all layers, in F16. An upper bound:
+  /// models that share keys between layers or keep them compressed (multi-head latent attention)
+  /// need less. 0 for a purely recurrent model.
   std::uint64_t kv_bytes_per_cell = 0;
 };
 

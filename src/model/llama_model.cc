@@ -58,7 +58,9 @@ class LlamaModel final : public Model {
   Result<std::unique_ptr<ModelContext>> make_context(const ContextOptions& options) const override {
     if (!has_weights_) {
       return Error{ErrorCode::kConfiguration,
-                   "model \"" + info_.name + "\" was loaded without its weights", {}, {}};
+                   "model \"" + info_.name + "\" was loaded without its weights",
+                   {},
+                   {}};
     }
     return make_llama_context(model_.get(), cells_on_host_ ? info_.kv_bytes_per_cell : 0, options);
   }
@@ -94,12 +96,12 @@ Result<LoadArguments> load_arguments(const LlamaModelOptions& options) {
   }
   if (!arguments.devices.empty()) arguments.devices.push_back(nullptr);
   if (options.gpu_layers < -1) {
-    return wrong("gpu_layers", "gpu_layers must be -1 (all) or more, not " +
-                                   std::to_string(options.gpu_layers));
+    return wrong("gpu_layers",
+                 "gpu_layers must be -1 (all) or more, not " + std::to_string(options.gpu_layers));
   }
   if (options.tensor_split.size() > llama_max_devices()) {
-    return wrong("tensor_split", "tensor_split has more than " +
-                                     std::to_string(llama_max_devices()) + " shares");
+    return wrong("tensor_split",
+                 "tensor_split has more than " + std::to_string(llama_max_devices()) + " shares");
   }
   for (const float share : options.tensor_split) {
     if (!(share >= 0.0f)) return wrong("tensor_split", "shares of tensor_split must be 0 or more");
@@ -181,8 +183,7 @@ ModelInfo describe(const llama_model* model, const LlamaModelOptions& options,
   info.architecture = text_of(read_architecture, model);
   info.parameters = llama_model_n_params(model);
   info.file_bytes = std::max(file_bytes, llama_model_size(model));  // all parts of a split file
-  info.vocabulary =
-      static_cast<std::uint32_t>(llama_vocab_n_tokens(llama_model_get_vocab(model)));
+  info.vocabulary = static_cast<std::uint32_t>(llama_vocab_n_tokens(llama_model_get_vocab(model)));
   const LlamaDimensions dimensions = llama_dimensions(model, options.path);
   info.embedding = dimensions.embedding;
   info.context_trained = dimensions.context_trained;
@@ -196,13 +197,12 @@ Result<std::unique_ptr<Model>> load_llama_model(const LlamaModelOptions& options
   ZH_RETURN_IF_ERROR(init_llama_backend());
   ZH_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, check_gguf_file(options.path));
   ZH_ASSIGN_OR_RETURN(ModelHandle model, load_weights(options));
-  ZH_ASSIGN_OR_RETURN(
-      std::unique_ptr<ChatTemplate> chat_template,
-      make_llama_chat_template(model.get(),
-                               {options.chat_template_override, options.chat_template_today}));
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<ChatTemplate> chat_template,
+                      make_llama_chat_template(model.get(), {options.chat_template_override,
+                                                             options.chat_template_today}));
   ModelInfo info = describe(model.get(), options, file_bytes);
-  return std::unique_ptr<Model>(std::make_unique<LlamaModel>(
-      std::move(model), std::move(info), options, std::move(chat_template)));
+  return std::unique_ptr<Model>(std::make_unique<LlamaModel>(std::move(model), std::move(info),
+                                                             options, std::move(chat_template)));
 }
 
 }  // namespace zerohop

@@ -1,5 +1,5 @@
-// Loads a model with libllama. The result is the Model of model.h; everything else of libllama stays
-// behind it, and llama.h is included in this folder's .cc files only.
+// Loads a model with libllama. The result is the Model of model.h; everything else of libllama
+// stays behind it, and llama.h is included in this folder's .cc files only.
 //
 // Loading runs on the caller's thread (default model: 0.2 s when its file is cached) and may use
 // others. The Model must be freed after its contexts, on any thread.
@@ -39,14 +39,15 @@ struct LlamaModelOptions {
   std::vector<std::string> devices;  ///< names of list_llama_devices(); empty: all GPUs
   std::int32_t main_gpu = 0;         ///< index into the devices used, for kNone and kRow
   LlamaSplitMode split_mode = LlamaSplitMode::kLayer;
-  std::vector<float> tensor_split;   ///< shares of the devices; empty: by free memory
+  std::vector<float> tensor_split;  ///< shares of the devices; empty: by free memory
 
   bool use_mmap = true;    ///< map the file instead of reading it
   bool use_mlock = false;  ///< keep the weights from being swapped out
 
   /// Jinja text instead of the model's own template. Empty: the model's own.
   std::string chat_template_override;
-  /// The day that chat templates print. Fixed, so that prompts stay equal and cached prefixes match.
+  /// The day that chat templates print. Fixed, so that prompts stay equal and cached prefixes
+  /// match.
   WallTime chat_template_today{std::chrono::seconds{1767225600}};  // 2026-01-01
 
   /// Called on the loading thread with the share done, 0 to 1. May be empty.
@@ -54,8 +55,8 @@ struct LlamaModelOptions {
 };
 
 /// Errors: kModelUnavailable, one line that says what is wrong with the file (missing, no GGUF, cut
-/// off, unknown architecture, not a text generation model) or with the installation; kConfiguration for
-/// device options that this machine cannot satisfy (`field` names the member).
+/// off, unknown architecture, not a text generation model) or with the installation; kConfiguration
+/// for device options that this machine cannot satisfy (`field` names the member).
 Result<std::unique_ptr<Model>> load_llama_model(const LlamaModelOptions& options);
 
 }  // namespace zerohop

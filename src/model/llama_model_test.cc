@@ -77,7 +77,8 @@ TEST(LlamaModel, SaysWhatIsWrongWithAFileThatIsNoModel) {
 }
 
 TEST(LlamaModel, SaysWhatIsWrongWithADamagedModel) {
-  expect_unavailable(load_error(file_with("keys", head_of_default_model(100'000))), "does not load");
+  expect_unavailable(load_error(file_with("keys", head_of_default_model(100'000))),
+                     "does not load");
   expect_unavailable(load_error(file_with("tensors", head_of_default_model(20'000'000))),
                      "does not load");
   std::string garbage = "GGUF";

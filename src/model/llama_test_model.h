@@ -1,5 +1,5 @@
-// The real default model, for the tests of this folder: loaded once per test program. Without its file
-// the tests fail, because a skipped test tests nothing.
+// The real default model, for the tests of this folder: loaded once per test program. Without its
+// file the tests fail, because a skipped test tests nothing.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-// ggml thread pools, one per thread count, made on first use and kept. A pool's threads sleep between
-// graphs after a short spin; a pool that is not attached costs nothing but its stacks.
+// ggml thread pools, one per thread count, made on first use and kept. A pool's threads sleep
+// between graphs after a short spin; a pool that is not attached costs nothing but its stacks.
 //
-// Owned by one LlamaContext, used on its owner thread: two contexts must not share a pool, because a
-// pool runs one graph at a time.
+// Owned by one LlamaContext, used on its owner thread: two contexts must not share a pool, because
+// a pool runs one graph at a time.
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,8 @@ std::vector<Token> LlamaTokenizer::tokenize(std::string_view text, SpecialTokens
   if (text.empty()) return {};
   ZH_CHECK(text.size() < static_cast<std::size_t>(std::numeric_limits<int32_t>::max() / 2));
 
-  // One token per byte, plus a prefixed blank, is the most that a vocabulary with byte tokens needs.
+  // One token per byte, plus a prefixed blank, is the most that a vocabulary with byte tokens
+  // needs.
   std::vector<Token> tokens(text.size() + 2);
   const auto run = [&] {
     return llama_tokenize(vocab_, text.data(), static_cast<int32_t>(text.size()), tokens.data(),

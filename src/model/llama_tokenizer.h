@@ -1,19 +1,20 @@
-// Tokenizer over libllama's vocabulary. Owned by the LlamaModel whose vocabulary it reads; immutable
-// after construction, any thread (llama_tokenize is thread-safe).
+// Tokenizer over libllama's vocabulary. Owned by the LlamaModel whose vocabulary it reads;
+// immutable after construction, any thread (llama_tokenize is thread-safe).
 //
 // Properties of the library that a caller may meet:
-//  - Text that is not valid UTF-8 is repaired first (U+FFFD for each broken part): the library throws
-//    on encodings of surrogates and of numbers above U+10FFFF.
-//  - Bytes for which a vocabulary has no token vanish: in the default model six ASCII control characters
-//    (04, 06, 13, 14, 16, 1d) and the first byte of U+40000 to U+BFFFF, where nothing is assigned.
-//  - SentencePiece vocabularies with `add_space_prefix` (Llama 2, Mistral 7B) treat the start of every
-//    call, and every place after a special token, as the start of a word: "Paris" becomes "▁Paris",
-//    whose bytes begin with a space. So text that is tokenised in pieces differs from the same text in
-//    one piece at the joints, unless a piece follows a special token. Byte-level vocabularies
-//    (GPT-2 style: the default model, Llama 3, Qwen) have no such effect.
+//  - Text that is not valid UTF-8 is repaired first (U+FFFD for each broken part): the library
+//    throws on encodings of surrogates and of numbers above U+10FFFF.
+//  - Bytes for which a vocabulary has no token vanish: in the default model six ASCII control
+//    characters (04, 06, 13, 14, 16, 1d) and the first byte of U+40000 to U+BFFFF, where nothing is
+//    assigned.
+//  - SentencePiece vocabularies with `add_space_prefix` (Llama 2, Mistral 7B) treat the start of
+//    every call, and every place after a special token, as the start of a word: "Paris" becomes
+//    "▁Paris", whose bytes begin with a space. So text that is tokenised in pieces differs from the
+//    same text in one piece at the joints, unless a piece follows a special token. Byte-level
+//    vocabularies (GPT-2 style: the default model, Llama 3, Qwen) have no such effect.
 //  - Tokens that a vocabulary marks "user defined" (runs of blanks in Gemma, "<tool_call>" in Qwen)
-//    are found in text whatever SpecialTokens says; kInert protects against *control* tokens, the ones
-//    that structure a conversation.
+//    are found in text whatever SpecialTokens says; kInert protects against *control* tokens, the
+//    ones that structure a conversation.
 #pragma once
 
 #include <optional>

@@ -21,8 +21,7 @@
 //
 //   Some templates refuse a system prompt, drop it, or refuse a conversation that an assistant turn
 //   opens. For those, and only those, the system text is put in front of the first user turn, and
-//   an empty user turn in front of the assistant's; elsewhere the model reads exactly what was
-//   sent.
+//   an empty user turn in front of the assistant's; elsewhere the model reads just what was sent.
 #pragma once
 
 #include <cstdint>

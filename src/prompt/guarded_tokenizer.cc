@@ -16,8 +16,7 @@
 //    (they take special texts out first and encode each stretch between two of them alone). Each of
 //    the template's becomes its token; each stretch is encoded with special texts inert. No stretch
 //    is ever parsed, so nothing in it can become a control token, and it has the tokens that it
-//    would have in a vocabulary without those names: no seam inside, none at the border of the
-//    content.
+//    would have in a vocabulary without those names: no seam inside, none at the content's border.
 //
 // Some vocabularies let a special token swallow the white space beside it; the stretches beside
 // such a token lose it here, too.

@@ -3,8 +3,7 @@
 //   Conversation ─ shape ─→ messages ─ template ─→ text ─ tokenizer ─→ tokens
 //                 (rules of conversation_shape.h)  (template_renderer.h)  (guarded_tokenizer.h)
 //
-// One per model, made when it is loaded; any thread (the workers share it). The model must outlive
-// it.
+// One per model, made when it is loaded; any thread (workers share it). The model must outlive it.
 #pragma once
 
 #include <cstddef>

@@ -73,7 +73,7 @@ def run_one(name, function, context):
         signal.alarm(0)
         complaint = context.end_test()
     seconds = time.monotonic() - started
-    reason = reason or complaint
+    reason = "; ".join(part for part in (reason, complaint) if part) or None
     if reason:
         context.show_logs(sys.stderr)
     print(f"{name}: {seconds:.1f} s", file=sys.stderr, flush=True)

@@ -23,8 +23,8 @@ EngineConfig make_engine(Random& random) {
   engine.sequences = between(random, 1, 6);
   engine.context_tokens = between(random, 120, 360);
   engine.threads = 1;
-  engine.batch_rows = std::max(engine.sequences, pick<std::uint32_t>(random, {12, 32, 64, 192}));
-  engine.itl_objective_ms = pick<std::uint32_t>(random, {40, 100, 200});
+  engine.batch_rows = std::max(engine.sequences, pick(random, std::array{12u, 32u, 64u, 192u}));
+  engine.itl_objective_ms = pick(random, std::array{40u, 100u, 200u});
   engine.kv_layout = pick(random, std::array{KvLayoutChoice::kUnified, KvLayoutChoice::kStreams});
   // Half of the pools are too small for a full window in every slot, so that admission waits.
   const std::uint32_t full = engine.sequences * engine.context_tokens;
@@ -36,7 +36,7 @@ FakeStepCost make_cost(Random& random) {
   using std::chrono::microseconds;
   FakeStepCost cost;
   cost.base = microseconds(1'000 + random.below(9'000));
-  cost.per_row = microseconds(pick<std::uint32_t>(random, {150, 700, 3'000, 5'000}));
+  cost.per_row = microseconds(pick(random, std::array{150u, 700u, 3'000u, 5'000u}));
   cost.per_cell = std::chrono::nanoseconds(random.below(1'500));
   return cost;
 }
@@ -50,7 +50,7 @@ WorldOptions make_world_options(std::uint64_t seed) {
   options.engine = make_engine(random);
   options.cost = make_cost(random);
   options.end_of_turn_chance = pick(random, std::array{0.0, 0.01, 0.04});
-  options.requests_max = pick<std::size_t>(random, {3, 6, 12, 64});
+  options.requests_max = pick(random, std::array<std::size_t, 4>{3, 6, 12, 64});
   options.default_max_tokens = between(random, 8, 60);
 
   options.speakers = between(random, 4, 16);

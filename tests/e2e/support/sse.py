@@ -124,7 +124,8 @@ class StreamReading:
                 if name in self.usage and "input" in name:
                     assert value == self.usage[name], f"{name} changed: {self.usage} {usage}"
                 self.usage[name] = value
-        assert {"input_tokens", "output_tokens", "cache_read_input_tokens"} <= set(self.usage), usage
+        needed = {"input_tokens", "output_tokens", "cache_read_input_tokens"}
+        assert needed <= set(self.usage), usage
 
     def prompt_tokens(self):
         return prompt_tokens(self.usage)

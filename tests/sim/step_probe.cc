@@ -1,0 +1,76 @@
+#include "step_probe.h"
+
+#include <algorithm>
+
+namespace zerohop {
+namespace {
+
+// The planner lets a prompt advance by eight rows a step, however full the step is.
+constexpr std::int64_t kPrefillRowsLeast = 8;
+
+}  // namespace
+
+DecodeStatus StepProbe::on_decode(std::span<const BatchRow> rows) {
+  ++decodes_;
+  look(rows);
+  if (inside) inside();
+  const DecodeStatus status = choose();
+  count_fault(status);
+  last_ = status;
+  for (const auto& [slot, view] : now_) {
+    if (status == DecodeStatus::kNoRoom) break;  // nothing changed
+    sampled_after_.erase(slot);
+    if (status == DecodeStatus::kOk && view.logits) {
+      sampled_after_[slot] = view.begin + static_cast<std::int32_t>(view.rows) - 1;
+    }
+  }
+  return status;
+}
+
+void StepProbe::look(std::span<const BatchRow> rows) {
+  now_.clear();
+  std::int64_t cells_read = 0;
+  std::int64_t deepest = 0;
+  for (const BatchRow& row : rows) {
+    SlotView& view = now_[row.slot];
+    if (view.rows++ == 0) view.begin = row.position;
+    view.logits = row.wants_logits;
+    deepest = std::max<std::int64_t>(deepest, row.position);
+  }
+  decoders_ = 0;
+  std::int64_t rows_least = kPrefillRowsLeast;
+  cells_read += kPrefillRowsLeast * deepest;
+  for (const auto& [slot, view] : now_) {
+    if (view.rows != 1 || !view.logits) continue;
+    ++rows_least;
+    cells_read += view.begin;
+    const auto last = sampled_after_.find(slot);
+    if (last != sampled_after_.end() && view.begin == last->second + 1) ++decoders_;
+  }
+  least_cost_ = options_.cost.base + rows_least * options_.cost.per_row +
+                cells_read * options_.cost.per_cell;
+}
+
+DecodeStatus StepProbe::choose() {
+  const double chance =
+      last_ == DecodeStatus::kOk ? options_.fault_chance : options_.fault_again_chance;
+  if (!random_.chance(chance)) return DecodeStatus::kOk;
+  return random_.chance(0.5) ? DecodeStatus::kFatal : DecodeStatus::kNoRoom;
+}
+
+// An abort can follow kOk, but only where everybody in the batch has gone or the engine stops.
+void StepProbe::count_fault(DecodeStatus status) {
+  if (status == DecodeStatus::kOk) {
+    for (const auto& entry : now_) faults_.erase(entry.first);
+    return;
+  }
+  ++(status == DecodeStatus::kFatal ? fatal_ : no_room_);
+  trace_.add(status == DecodeStatus::kFatal ? "the model fails" : "the model has no room");
+  for (const auto& entry : now_) {
+    if (++faults_[entry.first] < 2) continue;
+    ++failures_allowed_;
+    faults_.erase(entry.first);
+  }
+}
+
+}  // namespace zerohop

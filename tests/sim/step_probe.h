@@ -1,0 +1,66 @@
+// Sits inside the model: sees the rows of every decode, and is where the model fails.
+//
+// It tells which slots decode (they had logits in their last step and now compute the very next
+// position, alone), so that the world can hold the length of a step against the ITL objective, and
+// it counts how many requests may fail: those whose slot met two faults in a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "base/random.h"
+#include "model/fake_model.h"
+#include "trace.h"
+#include "world_options.h"
+
+namespace zerohop {
+
+class StepProbe {
+ public:
+  StepProbe(const WorldOptions& options, Random& random, Trace& trace)
+      : options_(options), random_(random), trace_(trace) {}
+
+  /// Called by the model before each decode. `inside` is run while the decode is under way.
+  DecodeStatus on_decode(std::span<const BatchRow> rows);
+  std::function<void()> inside;
+
+  /// Somebody decoded in the last step, that is, waited for it.
+  bool somebody_waits() const { return decoders_ > 0; }
+  /// The shortest that the last step could be: every decoder's row, and the least progress of a
+  /// prompt.
+  Duration least_cost() const { return least_cost_; }
+  std::uint64_t decodes() const { return decodes_; }
+  std::uint64_t fatal() const { return fatal_; }
+  std::uint64_t no_room() const { return no_room_; }
+  /// Requests that met a second fault in a row.
+  std::uint64_t failures_allowed() const { return failures_allowed_; }
+
+ private:
+  struct SlotView {
+    std::int32_t begin = 0;
+    std::uint32_t rows = 0;
+    bool logits = false;
+  };
+  void look(std::span<const BatchRow> rows);
+  DecodeStatus choose();
+  void count_fault(DecodeStatus status);
+
+  const WorldOptions& options_;
+  Random& random_;
+  Trace& trace_;
+  std::map<SlotId, SlotView> now_;                // of this decode
+  std::map<SlotId, std::int32_t> sampled_after_;  // position of the last logits, by slot
+  std::map<SlotId, std::uint32_t> faults_;        // in a row
+  std::size_t decoders_ = 0;
+  Duration least_cost_{};
+  DecodeStatus last_ = DecodeStatus::kOk;
+  std::uint64_t decodes_ = 0;
+  std::uint64_t fatal_ = 0;
+  std::uint64_t no_room_ = 0;
+  std::uint64_t failures_allowed_ = 0;
+};
+
+}  // namespace zerohop
