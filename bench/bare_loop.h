@@ -18,12 +18,12 @@ class BareLoop {
   BareLoop(const std::string& model_path, const ContextOptions& options);
   ~BareLoop();
 
-  /// Fills one sequence per prompt, then decodes `steps` greedy tokens for all of them in one batch a
-  /// step. Returns decoded tokens per second, the prompts not counted.
+  /// Fills one sequence per prompt, then decodes `steps` greedy tokens for all of them in one batch
+  /// a step. Returns decoded tokens per second, the prompts not counted.
   double decode_rate(const std::vector<std::vector<Token>>& prompts, int steps);
 
-  /// Computes `prompt`, then its last token again and again. Returns the seconds of each repetition:
-  /// the model time of a one-token answer to a cached prompt.
+  /// Computes `prompt`, then its last token again and again. Returns the seconds of each
+  /// repetition: the model time of a one-token answer to a cached prompt.
   std::vector<double> last_token_seconds(const std::vector<Token>& prompt, int repetitions);
 
  private:

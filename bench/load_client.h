@@ -1,5 +1,5 @@
-// A small load generator: raw HTTP over loopback, one thread, poll(). It keeps its own cost low, since it
-// shares the cores with what it measures.
+// A small load generator: raw HTTP over loopback, one thread, poll(). It keeps its own cost low,
+// since it shares the cores with what it measures.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace zerohop::bench {
 
 /// One streamed request and what was seen of it. Times are seconds on one clock.
 struct StreamLog {
-  std::string body;                ///< of the request, JSON
+  std::string body;  ///< of the request, JSON
   double sent_at = 0;
   std::vector<double> delta_times;  ///< arrival of each content_block_delta
-  double finished_at = 0;          ///< message_stop
+  double finished_at = 0;           ///< message_stop
   int output_tokens = 0;
 };
 

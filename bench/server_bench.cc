@@ -32,7 +32,8 @@ constexpr int kRounds = 5;
 constexpr int kStreams = 8;
 constexpr int kDecodeTokens = 120;
 
-// A question whose answer never ends early: both end-of-turn tokens of the default model are banned.
+// A question whose answer never ends early: both end-of-turn tokens of the default model are
+// banned.
 std::string request_body(const std::string& question, int max_tokens) {
   return R"({"max_tokens":)" + std::to_string(max_tokens) +
          R"(,"temperature":0,"stream":true,"logit_bias":{"0":-100,"2":-100},)"
@@ -67,8 +68,7 @@ double served_rate(std::uint16_t port) {
   double tokens = 0;
   for (const StreamLog& log : group.logs()) {
     // Where a character spans tokens there are fewer deltas than tokens.
-    const double per_delta =
-        log.output_tokens / static_cast<double>(log.delta_times.size());
+    const double per_delta = log.output_tokens / static_cast<double>(log.delta_times.size());
     const auto inside = std::count_if(log.delta_times.begin(), log.delta_times.end(),
                                       [&](double at) { return at > begin && at <= end; });
     tokens += per_delta * static_cast<double>(inside);
@@ -105,9 +105,8 @@ void bench_gap(std::uint16_t port, const Tier& tier) {
     StreamGroup group(port);
     for (int i = 0; i < 4; ++i) group.start(request_body(question(i), 400));
     group.read_until([](const std::vector<StreamLog>& logs) {
-      return std::all_of(logs.begin(), logs.end(), [](const StreamLog& log) {
-        return log.delta_times.size() >= 20;
-      });
+      return std::all_of(logs.begin(), logs.end(),
+                         [](const StreamLog& log) { return log.delta_times.size() >= 20; });
     });
     // A prefix of its own, so that no round finds the last one's cells.
     const std::size_t intruder =
@@ -135,8 +134,9 @@ void bench_gap(std::uint16_t port, const Tier& tier) {
 
 void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
   const std::string text = "What is the capital of France?";
-  const std::string body = R"({"max_tokens":1,"temperature":0,"messages":[{"role":"user","content":")" +
-                           text + R"("}]})";
+  const std::string body =
+      R"({"max_tokens":1,"temperature":0,"messages":[{"role":"user","content":")" + text +
+      R"("}]})";
   const std::vector<Token> prompt = tier.prompts().prepare(conversation_of(text))->tokens;
   PlainClient client(port);
   std::vector<double> over_medians;

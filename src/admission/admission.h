@@ -1,6 +1,6 @@
-// The door. Every request that costs anything holds one ticket from its head to its last byte; there
-// are as many as limits::kRequestsMax says, and none once the server drains. A refusal is immediate
-// and typed: nothing queues in front of the queue.
+// The door. Every request that costs anything holds one ticket from its head to its last byte;
+// there are as many as limits::kRequestsMax says, and none once the server drains. A refusal is
+// immediate and typed: nothing queues in front of the queue.
 //
 // Any thread. The object outlives its tickets (the permit pool checks that).
 #pragma once
@@ -17,8 +17,8 @@ class Admission {
  public:
   explicit Admission(std::size_t requests_max) : permits_(requests_max) {}
 
-  /// Errors: kShuttingDown after close(), kOverloaded when all permits are out. Both with advice when
-  /// to come back.
+  /// Errors: kShuttingDown after close(), kOverloaded when all permits are out. Both with advice
+  /// when to come back.
   Result<Permit> admit();
 
   /// No new request from now on.

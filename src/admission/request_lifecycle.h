@@ -13,8 +13,8 @@
 //   kStreaming   bytes of the answer are out; only here an error is an event instead of a status
 //   kDone, kFailed, kCancelled   final
 //
-// kValidating may go to kDone directly: count_tokens answers without the engine. While one request is in
-// kInferring others receive and validate; the states overlap across requests.
+// kValidating may go to kDone directly: count_tokens answers without the engine. While one request
+// is in kInferring others receive and validate; the states overlap across requests.
 //
 // Each state has a time stamp. Owned by the session's coroutine (I/O thread).
 #pragma once

@@ -13,12 +13,9 @@ using std::chrono::milliseconds;
 // The drawing, written down once more.
 const std::set<std::pair<RequestState, RequestState>> kEdges = [] {
   using enum RequestState;
-  std::set<std::pair<RequestState, RequestState>> edges{{kIdle, kReceiving},
-                                                        {kReceiving, kValidating},
-                                                        {kValidating, kInferring},
-                                                        {kInferring, kStreaming},
-                                                        {kStreaming, kDone},
-                                                        {kValidating, kDone}};
+  std::set<std::pair<RequestState, RequestState>> edges{
+      {kIdle, kReceiving},      {kReceiving, kValidating}, {kValidating, kInferring},
+      {kInferring, kStreaming}, {kStreaming, kDone},       {kValidating, kDone}};
   for (const RequestState from : {kIdle, kReceiving, kValidating, kInferring, kStreaming}) {
     edges.insert({from, kFailed});
     edges.insert({from, kCancelled});

@@ -1,7 +1,7 @@
 // `zerohop chat`: the terminal around a ChatSession.
 //
-// Answers go to standard output, everything else to standard error, so that `zerohop chat --prompt …`
-// can be piped. Ctrl-C ends the running answer; at the prompt it ends the program.
+// Answers go to standard output, everything else to standard error, so that `zerohop chat --prompt
+// …` can be piped. Ctrl-C ends the running answer; at the prompt it ends the program.
 
 #include <unistd.h>
 
@@ -80,6 +80,7 @@ Result<void> chat(const Config& config, const ChatOptions& options) {
   parts.clock = &clock;
   parts.waker = &waker;
   parts.seed = os_random_seed();
+  parts.default_system = default_system_of(config.model);
   ZH_ASSIGN_OR_RETURN(const std::unique_ptr<Tier> tier,
                       Tier::create(std::move(model), engine, std::move(parts)));
   tier->start();

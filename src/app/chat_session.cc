@@ -53,8 +53,7 @@ Result<ChatTurn> ChatSession::ask(std::string question,
 Result<ChatTurn> ChatSession::answer(const std::function<void(std::string_view)>& show,
                                      const std::atomic<bool>& interrupt) {
   ZH_ASSIGN_OR_RETURN(PreparedGeneration prepared, tier_.prepare(conversation_, generation_));
-  ZH_ASSIGN_OR_RETURN(const std::shared_ptr<TokenStream> stream,
-                      tier_.submit(std::move(prepared)));
+  ZH_ASSIGN_OR_RETURN(const std::shared_ptr<TokenStream> stream, tier_.submit(std::move(prepared)));
   ChatTurn turn;
   std::vector<Event> events;
   bool ended = false;

@@ -17,8 +17,8 @@
 
 namespace zerohop {
 
-/// Wakes a thread that waits for events outside the I/O world. wake() from the engine thread, the rest
-/// from the waiting thread.
+/// Wakes a thread that waits for events outside the I/O world. wake() from the engine thread, the
+/// rest from the waiting thread.
 class BlockingWaker final : public StreamWaker {
  public:
   void wake(std::vector<std::shared_ptr<TokenStream>> streams) override;

@@ -17,7 +17,8 @@ namespace zerohop {
 struct ChildCommand {
   std::vector<std::string> arguments;  ///< the first is the program, looked up in PATH
   std::vector<std::pair<std::string, std::string>> environment;  ///< on top of this process's own
-  std::function<void()> on_tick;  ///< called about every `tick` while it runs, and at its end; may be empty
+  std::function<void()>
+      on_tick;  ///< called about every `tick` while it runs, and at its end; may be empty
   std::chrono::milliseconds tick{200};
 };
 

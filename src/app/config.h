@@ -38,7 +38,8 @@ enum class UnknownModelPolicy : std::uint8_t {
 struct ModelConfig {
   static constexpr std::uint32_t kAllLayers = std::numeric_limits<std::uint32_t>::max();
 
-  std::string name = "smollm2-135m";  ///< a known name, or the path of a GGUF file
+  std::string name = "smollm2-135m";    ///< a known name, or the path of a GGUF file
+  std::string default_system = "auto";  ///< see default_system_of() in model_options.h
   std::uint32_t gpu_layers = kAllLayers;
   std::vector<std::string> devices;  ///< empty: all
   std::uint32_t main_gpu = 0;

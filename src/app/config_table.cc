@@ -128,6 +128,12 @@ const std::array kTable{
     ConfigKey{"model.name", "--model", "NAME|PATH",
               TextType{[](Config& c) -> std::string& { return c.model.name; }, not_empty_rule}, "",
               "A known model (see `zerohop pull --list`) or the path of a GGUF file.", ""},
+    ConfigKey{
+        "model.default_system", "", "",
+        TextType{[](Config& c) -> std::string& { return c.model.default_system; }}, "",
+        "System prompt of conversations that bring none; auto takes what suits a known model, "
+        "an empty text leaves it to the model's template.",
+        ""},
     ConfigKey{"model.gpu_layers", "--gpu-layers", "N|all",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.model.gpu_layers; }, 0, 10'000,
                           "all", ModelConfig::kAllLayers},
@@ -172,8 +178,10 @@ const std::array kTable{
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.kv_cells; }, 64,
                           kCellsMax, "auto", 0},
               "cells",
-              "Cells of the KV cache that all sequences share; auto gives each a full window, within half "
-              "of the free memory.", ""},
+              "Cells of the KV cache that all sequences share; auto gives each a full window, "
+              "within half "
+              "of the free memory.",
+              ""},
     ConfigKey{"engine.threads", "--threads", "N|auto",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.threads; }, 1,
                           kThreadsMax, "auto", 0},

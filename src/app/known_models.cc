@@ -12,6 +12,9 @@ constexpr std::array kModels{
         .sha256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         .file_bytes = 98'362'432,
         .download_bytes = 92'871'040,
+        // The template's own text ("You are a helpful AI assistant named SmolLM, trained by Hugging
+        // Face") makes this model answer "What is the capital of France?" in broken French.
+        .default_system = "You are a helpful assistant.",
         .licence = "Apache-2.0",
         .description = "SmolLM2 135M Instruct, Q4_1: small, answers in chat form",
     },

@@ -24,6 +24,7 @@ struct KnownModel {
   std::string_view sha256;                       ///< of the joined file
   std::uint64_t file_bytes = 0;
   std::uint64_t download_bytes = 0;  ///< of all wheels together
+  std::string_view default_system;   ///< of conversations that bring none; may be empty
   std::string_view licence;
   std::string_view description;
 

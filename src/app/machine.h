@@ -1,5 +1,5 @@
-// What this process may use of the machine: its cores and its memory, as limited by affinity and cgroup.
-// Reads the kernel's files; any thread, at start.
+// What this process may use of the machine: its cores and its memory, as limited by affinity and
+// cgroup. Reads the kernel's files; any thread, at start.
 #pragma once
 
 #include <cstdint>

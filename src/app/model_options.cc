@@ -1,5 +1,6 @@
 #include "app/model_options.h"
 
+#include "app/known_models.h"
 #include "app/model_store.h"
 
 namespace zerohop {
@@ -17,6 +18,12 @@ LlamaModelOptions llama_model_options(const ModelConfig& config,
   options.split_mode = config.split_mode;
   options.tensor_split.assign(config.tensor_split.begin(), config.tensor_split.end());
   return options;
+}
+
+std::string default_system_of(const ModelConfig& config) {
+  if (config.default_system != "auto") return config.default_system;
+  const KnownModel* known = find_known_model(known_models(), config.name);
+  return known == nullptr ? std::string() : std::string(known->default_system);
 }
 
 }  // namespace zerohop

@@ -12,6 +12,7 @@
 #include "app/handlers.h"
 #include "app/machine.h"
 #include "app/model_names.h"
+#include "app/model_options.h"
 #include "app/server_hooks.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
@@ -127,6 +128,7 @@ Result<void> Server::load(std::unique_ptr<Model> model) {
   parts.clock = &service.clock;
   parts.waker = &parts_->waker;
   parts.seed = os_random_seed();
+  parts.default_system = default_system_of(service.config.model);
   parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
     steps.observe(report.duration);
   };

@@ -55,7 +55,8 @@ Result<void> check_options(const ContextOptions& options, const ModelInfo& info)
 ContextOptions context_options(const EngineConfig& config, const ModelInfo& model) {
   ContextOptions options;
   options.sequences = config.sequences;
-  options.window = config.context_tokens != 0 ? config.context_tokens : default_window(config, model);
+  options.window =
+      config.context_tokens != 0 ? config.context_tokens : default_window(config, model);
   options.batch_rows = config.batch_rows;
   options.logit_rows = config.sequences;
   options.threads = config.threads == 0 ? usable_cores() : config.threads;
@@ -90,11 +91,14 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
                            parts.waker};
   auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine_options));
-  return std::unique_ptr<Tier>(new Tier(std::move(model), std::move(loop), *parts.clock));
+  return std::unique_ptr<Tier>(new Tier(std::move(model), std::move(loop), parts));
 }
 
-Tier::Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const Clock& clock)
-    : model_(std::move(model)), prompts_(*model_), clock_(clock), loop_(std::move(loop)) {}
+Tier::Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const TierParts& parts)
+    : model_(std::move(model)),
+      prompts_(*model_, parts.default_system),
+      clock_(*parts.clock),
+      loop_(std::move(loop)) {}
 
 Tier::~Tier() { stop(); }
 

@@ -24,7 +24,8 @@ namespace zerohop {
 struct TierParts {
   const Clock* clock = nullptr;
   StreamWaker* waker = nullptr;
-  std::uint64_t seed = 0;                          ///< of requests that bring none
+  std::uint64_t seed = 0;      ///< of requests that bring none
+  std::string default_system;  ///< of conversations that bring none; empty: the template's own
   std::function<void(const StepReport&)> on_step;  ///< engine thread
 };
 
@@ -61,7 +62,7 @@ class Tier {
   EngineLoop& loop() { return *loop_; }
 
  private:
-  Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const Clock& clock);
+  Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const TierParts& parts);
 
   const std::unique_ptr<Model> model_;
   const PromptStage prompts_;

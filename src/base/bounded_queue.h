@@ -1,8 +1,9 @@
 // A queue with a fixed capacity: many producers, one consumer. It never grows and never blocks a
 // producer; a full queue is an answer (the caller refuses its client), not a wait.
 //
-// Threads: try_push from any; drain, wait and the rest from the consumer only, except close(), which
-// any thread may call. The lock is held for a push or while items are moved out, never over work.
+// Threads: try_push from any; drain, wait and the rest from the consumer only, except close(),
+// which any thread may call. The lock is held for a push or while items are moved out, never over
+// work.
 #pragma once
 
 #include <condition_variable>

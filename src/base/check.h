@@ -11,7 +11,7 @@ namespace zerohop {
 
 }  // namespace zerohop
 
-#define ZH_CHECK(condition)         \
+#define ZH_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::zerohop::check_failed(__FILE__, __LINE__, #condition))
 
 #if defined(ZEROHOP_ASSERTS)

@@ -1,7 +1,7 @@
 // Permits: a move-only right to be in the system, from a pool of fixed size.
 //
-// No permit, no work: the holder of a Permit may hold a connection, a request, a buffer. Dropping it
-// returns it, on every path. The pool must outlive its permits and says so when it is destroyed.
+// No permit, no work: the holder of a Permit may hold a connection, a request, a buffer. Dropping
+// it returns it, on every path. The pool must outlive its permits and says so when it is destroyed.
 // Any thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Chance is passed in, never taken: a generator is seeded by its owner.
 //
-// Random is xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64: 32 bytes of state, so
-// every sequence can own one, and the same seed gives the same numbers on every machine (the
+// Random is xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64: 32 bytes of state,
+// so every sequence can own one, and the same seed gives the same numbers on every machine (the
 // distributions of <random> differ between standard libraries). Not for secrets.
 // One owner; not thread-safe.
 #pragma once

@@ -101,11 +101,11 @@ class [[nodiscard]] BasicResult<void, E> {
 #define ZH_CONCAT_INNER(a, b) a##b
 #define ZH_CONCAT(a, b) ZH_CONCAT_INNER(a, b)
 
-#define ZH_RETURN_IF_ERROR(expression)                            \
-  do {                                                            \
-    if (auto zh_status = (expression); !zh_status.ok()) {         \
-      return std::move(zh_status).error();                        \
-    }                                                             \
+#define ZH_RETURN_IF_ERROR(expression)                    \
+  do {                                                    \
+    if (auto zh_status = (expression); !zh_status.ok()) { \
+      return std::move(zh_status).error();                \
+    }                                                     \
   } while (false)
 
 #define ZH_ASSIGN_OR_RETURN_INNER(temporary, declaration, expression) \

@@ -1,5 +1,5 @@
-// UTF-8: validation and whole-character cutting (RFC 3629: no surrogates, no overlong forms, nothing
-// above U+10FFFF). Pure functions; any thread.
+// UTF-8: validation and whole-character cutting (RFC 3629: no surrogates, no overlong forms,
+// nothing above U+10FFFF). Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ inline bool utf8_is_valid(std::string_view text) { return utf8_valid_prefix(text
 /// 0 when the text ends with a whole character, or with bytes that no continuation could repair.
 std::size_t utf8_incomplete_suffix(std::string_view text);
 
-/// Copies `text`, replacing each maximal invalid part by U+FFFD (the Unicode substitution practice).
+/// Copies `text`, replacing each maximal invalid part by U+FFFD (the Unicode substitution
+/// practice).
 std::string utf8_replace_invalid(std::string_view text);
 
 }  // namespace zerohop

@@ -32,8 +32,8 @@ std::uint32_t SlotCache::reserved_cells() const {
   return sum;
 }
 
-// Only idle slots can give their cells away whole; a running one can be shared from where the layout
-// shares ranges. Among equals the lowest slot wins, which keeps running ids dense.
+// Only idle slots can give their cells away whole; a running one can be shared from where the
+// layout shares ranges. Among equals the lowest slot wins, which keeps running ids dense.
 SlotCache::Match SlotCache::longest_match(TokenSpan prompt) const {
   Match best;
   const auto limit = static_cast<std::int32_t>(prompt.size()) - 1;
@@ -45,9 +45,9 @@ SlotCache::Match SlotCache::longest_match(TokenSpan prompt) const {
   return best;
 }
 
-// The slot that will hold the new sequence. Going on in the matching slot destroys whatever it holds
-// behind the match, so that is done only when the match is most of it (the next turn of the same
-// conversation). Otherwise an empty slot is better, and then the least recently used one.
+// The slot that will hold the new sequence. Going on in the matching slot destroys whatever it
+// holds behind the match, so that is done only when the match is most of it (the next turn of the
+// same conversation). Otherwise an empty slot is better, and then the least recently used one.
 std::optional<std::size_t> SlotCache::choose_slot(const Match& match) const {
   if (match.length > 0 && !slots_[match.slot].running) {
     const auto held = static_cast<std::int32_t>(slots_[match.slot].tokens.size());
@@ -172,6 +172,11 @@ CachePlan SlotCache::drop_idle() {
     if (!slots_[i].running) truncate(i, 0, plan);
   }
   return plan;
+}
+
+std::int32_t SlotCache::held(SlotId id) const {
+  ZH_CHECK(id.value >= 0 && static_cast<std::size_t>(id.value) < slots_.size());
+  return static_cast<std::int32_t>(slots_[static_cast<std::size_t>(id.value)].tokens.size());
 }
 
 CacheCounts SlotCache::counts() const {

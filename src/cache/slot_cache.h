@@ -1,21 +1,22 @@
-// Prefix reuse, the simple way: each slot remembers the tokens whose cells it holds, running or not,
-// and a new prompt starts from the longest prefix that any of them shares with it.
+// Prefix reuse, the simple way: each slot remembers the tokens whose cells it holds, running or
+// not, and a new prompt starts from the longest prefix that any of them shares with it.
 //
 // This is the whole seam between cache and engine. A plan-making cache with a radix tree, parked
 // cells and a host tier can take this one's place without a change in the engine:
 //
-//   place()    a prompt wants a slot       → which slot, how much is reused, what to do to the cells
-//   grow()     the engine computed tokens  → the books follow
-//   release()  the sequence ended          → its cells stay for the next turn, or go
+//   place()    a prompt wants a slot       → which slot, how much is reused, what to do to the
+//   cells grow()     the engine computed tokens  → the books follow release()  the sequence ended
+//   → its cells stay for the next turn, or go
 //
 // Cell accounting. Every running sequence reserves the most cells it can ever need, so that nothing
-// that was admitted runs out of room. What idle slots hold is cached and may be dropped at any time:
+// that was admitted runs out of room. What idle slots hold is cached and may be dropped at any
+// time:
 //
 //   |<------------------------- cells ------------------------->|
 //   | reserved (running slots) | cached (idle slots) |   free   |
 //
-// Ranges shared in a pooled layout are counted once for each holder: the books never claim more room
-// than there is. Not thread-safe; the engine thread owns it. Pure: no model calls, no clock.
+// Ranges shared in a pooled layout are counted once for each holder: the books never claim more
+// room than there is. Not thread-safe; the engine thread owns it. Pure: no model calls, no clock.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,8 @@ class SlotCache {
   explicit SlotCache(const KvCapabilities& capabilities);
 
   /// A slot with room for `cells_needed` cells in all (prompt and output; at most
-  /// KvCapabilities::slot_cells), or nothing while running sequences hold too much. At least the last
-  /// token of the prompt is left to compute, because its logits are needed.
+  /// KvCapabilities::slot_cells), or nothing while running sequences hold too much. At least the
+  /// last token of the prompt is left to compute, because its logits are needed.
   std::optional<Placement> place(TokenSpan prompt, std::uint32_t cells_needed);
 
   /// The plan of place() could not be carried out as hoped: the slot holds only `held` tokens.
@@ -63,6 +64,9 @@ class SlotCache {
 
   /// Drops what all idle slots hold (the model reported that it has no room after all).
   CachePlan drop_idle();
+
+  /// Tokens whose cells `slot` holds, running or not.
+  std::int32_t held(SlotId slot) const;
 
   CacheCounts counts() const;
 

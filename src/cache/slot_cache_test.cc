@@ -59,6 +59,15 @@ TEST(SlotCache, ContinuesAConversationInItsOwnSlot) {
   EXPECT_EQ(next->plan, (CachePlan{DropTail{SlotId(0), 3}}));
 }
 
+TEST(SlotCache, SaysWhatEachSlotHoldsRunningOrNot) {
+  SlotCache cache(streams(2, 16));
+  run_through(cache, tokens({1, 2, 3, 4}));
+  EXPECT_EQ(cache.held(SlotId(0)), 4);
+  EXPECT_EQ(cache.held(SlotId(1)), 0);
+  const auto next = cache.place(tokens({1, 2, 3, 9, 9}), 8);
+  EXPECT_EQ(cache.held(next->slot), 3);
+}
+
 TEST(SlotCache, LeavesTheLastPromptTokenToCompute) {
   SlotCache cache(streams(1, 16));
   run_through(cache, tokens({1, 2, 3}));
@@ -208,8 +217,7 @@ void fuzz(const KvCapabilities& capabilities, std::uint64_t seed) {
         cache.grow(one.slot, TokenSpan(&next, 1));
         held.push_back(next);
       } else {
-        const auto keep =
-            random.chance(0.8) ? SlotCache::Keep::kCells : SlotCache::Keep::kNothing;
+        const auto keep = random.chance(0.8) ? SlotCache::Keep::kCells : SlotCache::Keep::kNothing;
         twin.obey(cache.release(one.slot, keep));
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(pick));
       }

@@ -22,7 +22,7 @@ enum class ErrorCode : std::uint8_t {
   kPermission,
   kNotFound,
   kMethodNotAllowed,
-  kRequestTimeout,   ///< the client was too slow in sending its request
+  kRequestTimeout,  ///< the client was too slow in sending its request
   kConflict,
   kRequestTooLarge,  ///< body over the limit
   kHeadTooLarge,     ///< request line and headers over the limit
@@ -32,11 +32,11 @@ enum class ErrorCode : std::uint8_t {
   kShuttingDown,  ///< drain has begun
   kTimeout,       ///< processing took longer than its deadline
   kInternal,
-  kModelFailure,    ///< the model library reported a fault for this request's batch
-  kCancelled,       ///< the client went away; never sent to anybody
-  kConfiguration,   ///< start-up: a wrong flag, key or file
+  kModelFailure,      ///< the model library reported a fault for this request's batch
+  kCancelled,         ///< the client went away; never sent to anybody
+  kConfiguration,     ///< start-up: a wrong flag, key or file
   kModelUnavailable,  ///< start-up: no such model, or it does not load
-  kAddressInUse,    ///< start-up: the port or socket is taken
+  kAddressInUse,      ///< start-up: the port or socket is taken
 };
 
 struct ErrorTraits {
@@ -62,8 +62,8 @@ inline Error invalid_request(std::string field, std::string message) {
   return Error{ErrorCode::kInvalidRequest, std::move(message), std::move(field), {}};
 }
 
-/// The prompt alone exceeds the window. Agents parse this text to decide on compaction, so its form is
-/// fixed (the Messages API's own).
+/// The prompt alone exceeds the window. Agents parse this text to decide on compaction, so its form
+/// is fixed (the Messages API's own).
 Error prompt_too_long(std::size_t prompt_tokens, std::size_t window_tokens);
 
 }  // namespace zerohop

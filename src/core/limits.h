@@ -1,7 +1,7 @@
 // Every limit in one place, with its unit and its reason, and the relations between them proved.
 //
-// Those that an operator may change are defaults here and keys in the configuration (docs/CONFIG.md);
-// the rest are fixed because something below depends on them.
+// Those that an operator may change are defaults here and keys in the configuration
+// (docs/CONFIG.md); the rest are fixed because something below depends on them.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace zerohop::limits {
 inline constexpr std::size_t kBodyBytesMax = 32u << 20;
 /// Request line and headers. Real clients send under 4 KiB; proxies commonly cap at 8 to 64 KiB.
 inline constexpr std::size_t kHeadBytesMax = 32u << 10;
-/// Open connections; each idle one costs about 3 KiB.
+/// Open connections; each idle one costs about 5 KiB, of which 2 are its read buffer.
 inline constexpr std::size_t kConnectionsMax = 10'000;
 /// A request that arrives before its predecessor on the same connection was answered waits in the
 /// read buffer; beyond this many bytes the socket is simply not read (TCP pushes back).
@@ -31,11 +31,13 @@ inline constexpr std::size_t kBodyBytesPerSecondMin = 1u << 10;
 /// The body of a refused request is read and dropped up to here, to keep the connection; beyond it
 /// the connection closes.
 inline constexpr std::size_t kDroppedBodyBytesMax = 64u << 10;
-/// Before a connection that still carries unread bytes is closed, they are read and dropped for this
-/// long: closing at once would reset it and take our last answer along (RFC 9112, section 9.6).
+/// Before a connection that still carries unread bytes is closed, they are read and dropped for
+/// this long: closing at once would reset it and take our last answer along (RFC 9112,
+/// section 9.6).
 inline constexpr std::chrono::seconds kLingerTimeout{2};
 inline constexpr std::size_t kLingerBytesMax = 2 * kBodyBytesMax;
-/// Longest silence between two requests on one connection. Longer than the 60 s of common balancers.
+/// Longest silence between two requests on one connection. Longer than the 60 s of common
+/// balancers.
 inline constexpr std::chrono::seconds kIdleTimeout{75};
 /// Longest time that a client may leave our bytes unread while a write waits.
 inline constexpr std::chrono::seconds kWriteTimeout{120};
@@ -46,8 +48,8 @@ inline constexpr std::chrono::seconds kWriteTimeout{120};
 inline constexpr std::size_t kRequestsMax = 1'024;
 /// Nesting of a JSON body. Real requests stay under 20; tool schemas reach 40.
 inline constexpr std::size_t kJsonDepthMax = 128;
-/// Values in a JSON body, counted with those inside others. A body of that many tiny values peaks at
-/// 110 MiB of tree and parser (measured).
+/// Values in a JSON body, counted with those inside others. A body of that many tiny values peaks
+/// at 110 MiB of tree and parser (measured).
 inline constexpr std::size_t kJsonValuesMax = 1'000'000;
 /// The documented limit of the hosted API.
 inline constexpr std::size_t kMessagesMax = 100'000;
@@ -67,11 +69,11 @@ inline constexpr std::size_t kLogitBiasMax = 1'024;
 
 // ---- Engine ----
 
-/// Requests between the door and the engine's queue. As many as there may be requests in the system,
-/// so that an admitted request always finds room.
+/// Requests between the door and the engine's queue. As many as there may be requests in the
+/// system, so that an admitted request always finds room.
 inline constexpr std::size_t kInboxMax = kRequestsMax;
-/// Unread bytes of one stream; a sequence whose reader is this far behind pauses. At 4 bytes a token
-/// and 100 tokens/s this is more than two minutes of text.
+/// Unread bytes of one stream; a sequence whose reader is this far behind pauses. At 4 bytes a
+/// token and 100 tokens/s this is more than two minutes of text.
 inline constexpr std::size_t kStreamBytesMax = 64u << 10;
 /// Sequence ids that libllama offers for one context.
 inline constexpr std::uint32_t kSequencesMax = 256;
@@ -82,7 +84,8 @@ inline constexpr std::uint32_t kRowTile = 64;
 /// No running stream waits longer than this because somebody else sent a long prompt.
 inline constexpr std::chrono::milliseconds kItlObjective{100};
 
-static_assert(kJsonValuesMax >= 8 * kMessagesMax, "the longest conversation must fit the JSON tree");
+static_assert(kJsonValuesMax >= 8 * kMessagesMax,
+              "the longest conversation must fit the JSON tree");
 static_assert(kInboxMax >= kRequestsMax, "an admitted request must fit the engine's inbox");
 static_assert(kBatchRowsMax >= kSequencesMax, "one decode row for every sequence must fit a batch");
 static_assert(kBatchRowsMax % kRowTile == 0);

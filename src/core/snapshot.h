@@ -12,10 +12,10 @@ struct EngineSnapshot {
   TimePoint taken_at{};
 
   // Requests
-  std::uint32_t queued = 0;      ///< accepted, waiting for a slot or cells
+  std::uint32_t queued = 0;  ///< accepted, waiting for a slot or cells
   std::uint32_t prefilling = 0;
   std::uint32_t decoding = 0;
-  std::uint32_t paused = 0;      ///< decoding, but the reader is too far behind
+  std::uint32_t paused = 0;  ///< decoding, but the reader is too far behind
 
   // Cells
   std::uint32_t cells_total = 0;

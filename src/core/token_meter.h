@@ -1,6 +1,6 @@
 // The token meter: how a budget cuts a stream on the exact token. The engine asks before it lets a
-// generated token out; admission answers. Called on the engine thread, once per token: no locks held
-// over work, no I/O (a budget check costs ≤ 100 ns).
+// generated token out; admission answers. Called on the engine thread, once per token: no locks
+// held over work, no I/O (a budget check costs ≤ 100 ns).
 #pragma once
 
 namespace zerohop {

@@ -8,8 +8,8 @@
 namespace zerohop {
 namespace {
 
-// A prompt always advances by this much a step, or a full batch of decoders could starve it. Costs a
-// running stream about 25 ms on two cores.
+// A prompt always advances by this much a step, or a full batch of decoders could starve it. Costs
+// a running stream about 25 ms on two cores.
 constexpr std::uint32_t kPrefillRowsMin = 8;
 
 struct Tally {

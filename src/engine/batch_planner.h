@@ -3,8 +3,8 @@
 //
 // The time comes from the ITL objective. While somebody decodes, a step may take that long and no
 // longer, so a running stream never waits for more than one objective because somebody else sent a
-// long prompt. While nobody decodes, steps are longer (fewer, larger chunks compute faster) but still
-// bounded, so that a new arrival or a cancellation is noticed soon.
+// long prompt. While nobody decodes, steps are longer (fewer, larger chunks compute faster) but
+// still bounded, so that a new arrival or a cancellation is noticed soon.
 //
 // Rows are cut to whole tiles of 64 where the budget reaches that far (limits::kRowTile).
 // A pure function of its arguments.
@@ -33,8 +33,8 @@ struct PlanOptions {
   std::uint32_t logit_rows_max = 0;
 };
 
-/// Rows for each input, in the same order; 0 where it has to wait. At least one row in all when there
-/// is any input.
+/// Rows for each input, in the same order; 0 where it has to wait. At least one row in all when
+/// there is any input.
 std::vector<std::uint32_t> plan_rows(std::span<const PlanInput> inputs, const CostModel& cost,
                                      const PlanOptions& options);
 

@@ -6,19 +6,42 @@ namespace zerohop {
 namespace {
 
 constexpr double kForgetting = 0.98;
-// Where nothing is known yet: a small model on two cores. Wrong by a factor of ten costs a few steps.
+// Where nothing is known yet: a small model on two cores. Wrong by a factor of ten costs a few
+// steps.
 constexpr std::array<double, 3> kPrior{5e-3, 3e-3, 0.2};
-// The third feature is in units of a million cells, which keeps the three weights within a few orders
-// of magnitude and the recursion well conditioned.
+// The third feature is in units of a million cells, which keeps the three weights within a few
+// orders of magnitude and the recursion well conditioned.
 constexpr double kCellScale = 1e-6;
 constexpr double kOutlier = 4.0;
-constexpr double kCovarianceMax = 1e4;
+// What is forgotten of a direction that no step excites (say, always one row a step) comes back as
+// this much, so the matrix stays invertible and the weights stay where they were. A covariance that
+// grew by forgetting and was clamped instead ended up indefinite, and the weights at zero for ever.
+// Cells count in millionths, hence their smaller share.
+constexpr std::array<double, 3> kInformationMin{1e-2, 1e-2, 1e-4};
 constexpr double kRowSecondsMin = 1e-7;
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+// m · y = x for a symmetric positive definite m, by elimination; the pivots stay positive.
+std::array<double, 3> solve(Matrix m, std::array<double, 3> x) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t i = k + 1; i < 3; ++i) {
+      const double factor = m[i][k] / m[k][k];
+      for (std::size_t j = k; j < 3; ++j) m[i][j] -= factor * m[k][j];
+      x[i] -= factor * x[k];
+    }
+  }
+  for (std::size_t k = 3; k-- > 0;) {
+    for (std::size_t j = k + 1; j < 3; ++j) x[k] -= m[k][j] * x[j];
+    x[k] /= m[k][k];
+  }
+  return x;
+}
 
 }  // namespace
 
-CostModel::CostModel() : weights_(kPrior), covariance_{} {
-  for (std::size_t i = 0; i < 3; ++i) covariance_[i][i] = 1.0;
+CostModel::CostModel() : weights_(kPrior), information_{} {
+  for (std::size_t i = 0; i < 3; ++i) information_[i][i] = 1.0;
 }
 
 CostModel::Vector CostModel::features(const StepSize& size) {
@@ -42,21 +65,15 @@ void CostModel::learn(const StepSize& size, Duration measured) {
   const Vector x = features(size);
   const double expected = std::max(dot(x), 1e-6);
   const double seconds = std::min(to_seconds(measured), kOutlier * expected);
-  Vector gain{};
-  double denominator = kForgetting;
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (std::size_t j = 0; j < 3; ++j) gain[i] += covariance_[i][j] * x[j];
-    denominator += x[i] * gain[i];
-  }
-  const double error = (seconds - dot(x)) / denominator;
-  for (std::size_t i = 0; i < 3; ++i) weights_[i] = std::max(weights_[i] + gain[i] * error, 0.0);
+  const double error = seconds - dot(x);
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {
-      covariance_[i][j] = (covariance_[i][j] - gain[i] * gain[j] / denominator) / kForgetting;
+      information_[i][j] = kForgetting * information_[i][j] + x[i] * x[j];
     }
-    // Forgetting blows a direction up that is never excited (say, always one row a step).
-    covariance_[i][i] = std::clamp(covariance_[i][i], 1e-9, kCovarianceMax);
+    information_[i][i] += (1.0 - kForgetting) * kInformationMin[i];
   }
+  const Vector gain = solve(information_, x);
+  for (std::size_t i = 0; i < 3; ++i) weights_[i] = std::max(weights_[i] + gain[i] * error, 0.0);
 }
 
 }  // namespace zerohop

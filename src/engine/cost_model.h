@@ -2,10 +2,11 @@
 //
 //   t ≈ a + b · rows + c · cells_read
 //
-// a: fixed cost of a forward pass (weights are read once); b: a row's matrix work; c: attention over
-// the cells that the rows look back at. Recursive least squares with exponential forgetting (a window
-// of about 50 steps), so that a change of threads or a busy neighbour is followed within seconds.
-// A single slow step (the scheduler took a core away) is clipped: it may move the model, not break it.
+// a: fixed cost of a forward pass (weights are read once); b: a row's matrix work; c: attention
+// over the cells that the rows look back at. Recursive least squares with exponential forgetting (a
+// window of about 50 steps), so that a change of threads or a busy neighbour is followed within
+// seconds. A single slow step (the scheduler took a core away) is clipped: it may move the model,
+// not break it.
 //
 // Pure arithmetic; one owner. Seconds inside, Duration outside.
 #pragma once
@@ -40,7 +41,7 @@ class CostModel {
   double dot(const Vector& x) const;
 
   Vector weights_;
-  std::array<Vector, 3> covariance_;
+  std::array<Vector, 3> information_;  // positive definite; its inverse is the weights' covariance
 };
 
 }  // namespace zerohop

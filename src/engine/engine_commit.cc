@@ -11,7 +11,8 @@ namespace zerohop {
 namespace {
 
 constexpr std::int32_t kEverything = std::numeric_limits<std::int32_t>::max();
-// A failed step is undone and tried once more; a sequence that meets a second failure in a row ends.
+// A failed step is undone and tried once more; a sequence that meets a second failure in a row
+// ends.
 constexpr std::uint32_t kRetriesMax = 1;
 
 }  // namespace
@@ -41,9 +42,8 @@ void EngineLoop::advance(Sequence& sequence) {
 
 void EngineLoop::sample(Sequence& sequence) {
   ZH_CHECK(sequence.logits_row.has_value());
-  const std::optional<Token> token =
-      sampler_.sample(context_->logits(*sequence.logits_row), sequence.request.sampling,
-                      sequence.random);
+  const std::optional<Token> token = sampler_.sample(context_->logits(*sequence.logits_row),
+                                                     sequence.request.sampling, sequence.random);
   if (!token) {
     fail(sequence, Error{ErrorCode::kModelFailure, "the model returned no finite logits", "", {}});
     return;
@@ -76,8 +76,8 @@ void EngineLoop::accept(Sequence& sequence, Token token) {
   }
 }
 
-// The decode did not happen, or only a part of it. Cells of the step go; committed tokens stay and are
-// computed again where their cells could not be saved.
+// The decode did not happen, or only a part of it. Cells of the step go; committed tokens stay and
+// are computed again where their cells could not be saved.
 void EngineLoop::undo(DecodeStatus status) {
   sampled_ = 0;
   if (status == DecodeStatus::kAborted) {
@@ -89,7 +89,8 @@ void EngineLoop::undo(DecodeStatus status) {
   for (Sequence* sequence : step_sequences_) {
     if (status == DecodeStatus::kFatal) forget_cells(*sequence);
     if (sequence->retries++ >= kRetriesMax) {
-      fail(*sequence, Error{ErrorCode::kModelFailure, "the model failed to compute a step", "", {}});
+      fail(*sequence,
+           Error{ErrorCode::kModelFailure, "the model failed to compute a step", "", {}});
     }
   }
 }

@@ -2,7 +2,8 @@
 //
 //   Plan     take the inbox, drop what was cancelled, give slots to queued requests, choose rows
 //   Run      one decode; aborted when every sequence in it was cancelled
-//   Commit   advance what was computed, sample, run the output stages, emit events, publish a snapshot
+//   Commit   advance what was computed, sample, run the output stages, emit events, publish a
+//   snapshot
 //
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
@@ -43,13 +44,13 @@ struct StepReport {
 };
 
 struct EngineOptions {
-  std::uint32_t window = 8192;      ///< tokens of one request, prompt and output
-  std::uint32_t batch_rows = 512;   ///< as the context was made
-  std::uint32_t logit_rows = 256;   ///< as the context was made
+  std::uint32_t window = 8192;     ///< tokens of one request, prompt and output
+  std::uint32_t batch_rows = 512;  ///< as the context was made
+  std::uint32_t logit_rows = 256;  ///< as the context was made
   Duration itl_objective{limits::kItlObjective};
   std::size_t queue_max = limits::kInboxMax;
   std::size_t stream_bytes_max = limits::kStreamBytesMax;
-  std::uint64_t seed = 0;           ///< of requests that bring none; drawn from the clock's owner
+  std::uint64_t seed = 0;  ///< of requests that bring none; drawn from the clock's owner
   std::function<void(const StepReport&)> on_step;  ///< engine thread, after each decode
 };
 

@@ -148,7 +148,7 @@ TEST(EngineLoop, KeepsAllRunningStreamsGoingDuringALongPrefill) {
     ASSERT_TRUE(engine.loop->step());
     ASSERT_GE(engine.steps.back().sampled, 1u);  // the talker got its token in every step
   }
-  EXPECT_GT(engine.steps.size() - before, 3u);   // the prompt came in chunks
+  EXPECT_GT(engine.steps.size() - before, 3u);  // the prompt came in chunks
 }
 
 TEST(EngineLoop, QueuesWhatDoesNotFitAndServesItLater) {

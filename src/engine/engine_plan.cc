@@ -105,8 +105,8 @@ void EngineLoop::take_inbox() {
     sequence->output_limit = std::min(request.max_tokens, room);
     sequence->limit_reason =
         request.max_tokens <= room ? FinishReason::kMaxTokens : FinishReason::kContextWindow;
-    sequence->random = Random(
-        request.sampling.seed.value_or(mix64(options_.seed ^ mix64(sequence->id.value))));
+    sequence->random =
+        Random(request.sampling.seed.value_or(mix64(options_.seed ^ mix64(sequence->id.value))));
     sequence->request = std::move(request);
     queued_.push_back(std::move(sequence));
   }
@@ -137,8 +137,7 @@ void EngineLoop::place_queued() {
 }
 
 bool EngineLoop::place(Sequence& sequence) {
-  const std::optional<Placement> placement =
-      cache_.place(sequence.tokens, sequence.cells_needed());
+  const std::optional<Placement> placement = cache_.place(sequence.tokens, sequence.cells_needed());
   if (!placement) return false;
   const std::int32_t held = execute_placement(*context_, *placement);
   if (held != placement->tokens_reused) cache_.correct(placement->slot, held);
@@ -237,7 +236,11 @@ void EngineLoop::check_integrity() const {
   ZH_CHECK(cache_.counts().slots_running == running_.size());
   for (const SequencePtr& sequence : running_) {
     sequence->check();
-    ZH_CHECK(context_->positions(sequence->slot).end == sequence->computed);
+    ZH_CHECK(cache_.held(sequence->slot) == sequence->computed);
+  }
+  const auto slots = static_cast<std::int32_t>(context_->capabilities().slots);
+  for (std::int32_t slot = 0; slot < slots; ++slot) {
+    ZH_CHECK(context_->positions(SlotId(slot)).end == cache_.held(SlotId(slot)));
   }
   for (const SequencePtr& sequence : queued_) sequence->check();
 }

@@ -1,5 +1,5 @@
-// The thread that drives an EngineLoop: it steps while there is work and sleeps while there is none.
-// Idle means idle: no polling, no CPU.
+// The thread that drives an EngineLoop: it steps while there is work and sleeps while there is
+// none. Idle means idle: no polling, no CPU.
 #pragma once
 
 #include <thread>

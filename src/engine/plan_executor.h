@@ -11,9 +11,9 @@ namespace zerohop {
 /// Performs a plan that only drops cells.
 void drop_cells(ModelContext& context, const CachePlan& plan);
 
-/// Performs the plan of a placement. Returns how many tokens of the prompt the slot really holds: the
-/// planned number, or 0 where the model could not cut or share there (recurrent state, a sliding
-/// window whose cells are gone), in which case the slot has been emptied.
+/// Performs the plan of a placement. Returns how many tokens of the prompt the slot really holds:
+/// the planned number, or 0 where the model could not cut or share there (recurrent state, a
+/// sliding window whose cells are gone), in which case the slot has been emptied.
 std::int32_t execute_placement(ModelContext& context, const Placement& placement);
 
 }  // namespace zerohop

@@ -17,8 +17,8 @@ Token first_index_of(std::span<const float> logits, float value) {
 }
 
 bool keeps_all(const SamplingParameters& parameters, std::size_t vocabulary) {
-  const bool all_k = parameters.top_k <= 0 ||
-                     static_cast<std::size_t>(parameters.top_k) >= vocabulary;
+  const bool all_k =
+      parameters.top_k <= 0 || static_cast<std::size_t>(parameters.top_k) >= vocabulary;
   return all_k && parameters.top_p >= 1.0f && parameters.min_p <= 0.0f;
 }
 
@@ -89,8 +89,8 @@ void Sampler::collect_above(float weight_floor) {
   });
 }
 
-// Length of the shortest head that one of the three limits asks for; candidates_.size() + 1 when the
-// collected candidates do not reach that far.
+// Length of the shortest head that one of the three limits asks for; candidates_.size() + 1 when
+// the collected candidates do not reach that far.
 std::size_t Sampler::head_length(const SamplingParameters& parameters, double total) const {
   const std::size_t k = parameters.top_k > 0 ? static_cast<std::size_t>(parameters.top_k)
                                              : std::numeric_limits<std::size_t>::max();

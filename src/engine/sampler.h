@@ -1,18 +1,19 @@
 // Sampling on raw logits, in the decode loop.
 //
-// Order: logit bias → temperature → candidate set → draw. The candidate set is the **intersection** of
-// what top_k, top_p and min_p each allow, every one of them judged on the whole distribution:
+// Order: logit bias → temperature → candidate set → draw. The candidate set is the **intersection**
+// of what top_k, top_p and min_p each allow, every one of them judged on the whole distribution:
 //
 //   top_k   the k likeliest tokens
-//   top_p   the smallest set of likeliest tokens whose probabilities reach p (Holtzman et al., 2020)
-//   min_p   tokens at least min_p times as likely as the likeliest (Nguyen et al., 2024)
+//   top_p   the smallest set of likeliest tokens whose probabilities reach p (Holtzman et al.,
+//   2020) min_p   tokens at least min_p times as likely as the likeliest (Nguyen et al., 2024)
 //
-// All three keep a head of the distribution sorted by probability, so the intersection is the shortest
-// head. It never is empty: the likeliest token stays. Temperature 0 takes the likeliest token, the
-// lowest id among equals, and needs no generator.
+// All three keep a head of the distribution sorted by probability, so the intersection is the
+// shortest head. It never is empty: the likeliest token stays. Temperature 0 takes the likeliest
+// token, the lowest id among equals, and needs no generator.
 //
-// One uniform number is drawn per sampled token, so a sequence with its own generator and seed gives
-// the same text alone or in a batch (as far as its logits are the same; see docs/ARCHITECTURE.md).
+// One uniform number is drawn per sampled token, so a sequence with its own generator and seed
+// gives the same text alone or in a batch (as far as its logits are the same; see
+// docs/ARCHITECTURE.md).
 //
 // One sampler per engine: it owns scratch memory. Engine thread only.
 #pragma once

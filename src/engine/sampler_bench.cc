@@ -1,5 +1,5 @@
-// Cost of one sampled token at the default model's vocabulary. The budget is 3 % of a step at batch 8:
-// about 110 µs of a 30 ms step for each of the eight.
+// Cost of one sampled token at the default model's vocabulary. The budget is 3 % of a step at batch
+// 8: about 110 µs of a 30 ms step for each of the eight.
 
 #include <benchmark/benchmark.h>
 
@@ -54,4 +54,3 @@ BENCHMARK(BM_StdExp);
 
 }  // namespace
 }  // namespace zerohop
-

@@ -96,8 +96,7 @@ TEST(Sampler, JudgesTopPOnTheWholeDistribution) {
 }
 
 TEST(Sampler, NeverEmptiesTheCandidateSet) {
-  EXPECT_EQ(reachable(halves(), {.top_p = 0.0f, .min_p = 1.0f, .top_k = 1}),
-            (std::set<Token>{1}));
+  EXPECT_EQ(reachable(halves(), {.top_p = 0.0f, .min_p = 1.0f, .top_k = 1}), (std::set<Token>{1}));
 }
 
 TEST(Sampler, AddsLogitBias) {
@@ -139,7 +138,8 @@ TEST(Sampler, RepeatsItselfForTheSameSeed) {
 
 // Against a plain reference that sorts everything and works in double precision.
 // Tokens that may be drawn, with their probabilities.
-std::map<Token, double> reference_set(const std::vector<float>& logits, const SamplingParameters& p) {
+std::map<Token, double> reference_set(const std::vector<float>& logits,
+                                      const SamplingParameters& p) {
   std::vector<Token> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Token a, Token b) {

@@ -9,11 +9,12 @@
 //   kPrefill  has a slot; the logits after its prompt are not known yet
 //   kDecode   has a slot; tokens holds the prompt and at least one sampled token
 //
-// Prefill and decode are one thing to the planner: `computed` tokens are in cells, the sequence catches
-// up to tokens.size(), and when it has, the next token is sampled.
+// Prefill and decode are one thing to the planner: `computed` tokens are in cells, the sequence
+// catches up to tokens.size(), and when it has, the next token is sampled.
 //
 //   tokens   | prompt ................................ | generated ..... |
-//   cells    | reused ....... | computed by this request ......... |  1  |   (1 = pending in decode)
+//   cells    | reused ....... | computed by this request ......... |  1  |   (1 = pending in
+//   decode)
 //            0                                                computed   tokens.size()
 //
 // Engine thread only.
@@ -44,12 +45,12 @@ struct Sequence {
   // Changing
   Phase phase = Phase::kQueued;
   SlotId slot{-1};
-  std::vector<Token> tokens;   ///< prompt, then what was generated
-  std::int32_t computed = 0;   ///< tokens whose cells the slot holds
+  std::vector<Token> tokens;  ///< prompt, then what was generated
+  std::int32_t computed = 0;  ///< tokens whose cells the slot holds
   Usage usage;
   Random random{0};
-  std::uint32_t retries = 0;   ///< of failed steps
-  std::uint32_t step_rows = 0;  ///< rows in the step that runs now
+  std::uint32_t retries = 0;              ///< of failed steps
+  std::uint32_t step_rows = 0;            ///< rows in the step that runs now
   std::optional<std::size_t> logits_row;  ///< of the step that runs now
 
   std::int32_t pending() const { return static_cast<std::int32_t>(tokens.size()) - computed; }

@@ -1,9 +1,9 @@
 // The two passes over all logits that sampling cannot avoid, as vector code.
 //
-// Explicit vectors (a GCC and Clang extension), because the compilers do not turn the plain loops into
-// vector code without -ffast-math: at 49,152 logits the maximum takes 30 µs plain, the weights 160 µs
-// with std::exp. Here they take 5 and 20 µs with AVX2, chosen at run time, and about twice that
-// without. engine/sampler_bench.cc measures both.
+// Explicit vectors (a GCC and Clang extension), because the compilers do not turn the plain loops
+// into vector code without -ffast-math: at 49,152 logits the maximum takes 30 µs plain, the weights
+// 160 µs with std::exp. Here they take 5 and 20 µs with AVX2, chosen at run time, and about twice
+// that without. engine/sampler_bench.cc measures both.
 //
 // Pure functions; any thread.
 #pragma once
@@ -21,9 +21,9 @@ struct WeightScale {
   float scale = 1;  ///< 1 / temperature
 };
 
-/// weights[i] = exp((logits[i] − top) · scale), relative error below 1e-6; exactly 0 for −∞, NaN and
-/// anything below e^-80. Returns the sum. Sizes are equal and at most a few thousand (the sum is kept
-/// in floats: callers work in blocks).
+/// weights[i] = exp((logits[i] − top) · scale), relative error below 1e-6; exactly 0 for −∞, NaN
+/// and anything below e^-80. Returns the sum. Sizes are equal and at most a few thousand (the sum
+/// is kept in floats: callers work in blocks).
 float weigh_logits(std::span<const float> logits, WeightScale scale, std::span<float> weights);
 
 }  // namespace zerohop

@@ -2,9 +2,9 @@
 //
 //   engine thread:   push()  has_room()           consumer (one thread):  read()  cancel()
 //
-// Bounded in bytes. A full stream pauses its own sequence only: the engine asks has_room() before it
-// plans a token, and read() rings the engine when it made room again. Text that the consumer has not
-// read yet is merged, so a slow reader gets few large events instead of many small ones.
+// Bounded in bytes. A full stream pauses its own sequence only: the engine asks has_room() before
+// it plans a token, and read() rings the engine when it made room again. Text that the consumer has
+// not read yet is merged, so a slow reader gets few large events instead of many small ones.
 //
 // Wake-ups of the consumer go through StreamWaker, once a step for all streams that got events, not
 // once a stream. Dropping the consumer's last reference without reading to the end cancels.
@@ -59,15 +59,15 @@ class TokenStream {
   std::atomic<bool> cancelled_{false};
 
   mutable std::mutex mutex_;
-  std::vector<Event> events_;   // guarded by mutex_
-  std::size_t bytes_ = 0;       // guarded by mutex_
-  bool finished_ = false;       // guarded by mutex_; the last event has been pushed
+  std::vector<Event> events_;  // guarded by mutex_
+  std::size_t bytes_ = 0;      // guarded by mutex_
+  bool finished_ = false;      // guarded by mutex_; the last event has been pushed
 
   std::function<void()> on_readable_;  // consumer's thread only
 };
 
-/// Told after each step which streams got events. Engine thread; must hand the work to the consumer's
-/// thread (which calls notify_readable() on each) and return at once.
+/// Told after each step which streams got events. Engine thread; must hand the work to the
+/// consumer's thread (which calls notify_readable() on each) and return at once.
 class StreamWaker {
  public:
   virtual ~StreamWaker() = default;

@@ -8,7 +8,8 @@
 namespace zerohop {
 namespace {
 
-// No client in use sends extensions, and trailers are dropped: room for the odd one, not for a flood.
+// No client in use sends extensions, and trailers are dropped: room for the odd one, not for a
+// flood.
 constexpr std::size_t kSkippedBytesMax = 16u << 10;
 constexpr std::size_t kSizeDigitsMax = 16;
 
@@ -42,7 +43,9 @@ ParseProgress ChunkDecoder::feed(std::string_view bytes, std::string& body) {
 
 bool ChunkDecoder::step(char c, std::size_t body_bytes) {
   const auto expect = [&](char wanted, Place next) {
-    if (c != wanted) return fail(ErrorCode::kInvalidRequest, "a chunk does not end where its size says");
+    if (c != wanted) {
+      return fail(ErrorCode::kInvalidRequest, "a chunk does not end where its size says");
+    }
     place_ = next;
     return true;
   };

@@ -50,7 +50,8 @@ Connection::Connection(Socket socket, std::string remote_address,
                        std::shared_ptr<ServerState> state)
     : state_(std::move(state)),
       remote_address_(std::move(remote_address)),
-      // A whole head must fit, whatever the operator allows for one, with room to notice its excess.
+      // A whole head must fit, whatever the operator allows for one, with room to notice its
+      // excess.
       buffered_bytes_max_(
           std::max(state_->options.pipelined_bytes_max, state_->options.head_bytes_max + 1)),
       socket_(std::move(socket)),
@@ -68,8 +69,8 @@ void Connection::consume(std::size_t bytes) {
 }
 
 void Connection::expect_bytes(std::uint64_t bytes) {
-  read_bytes_ = static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(bytes, kReadBytesMin, kReadBytesMax));
+  read_bytes_ =
+      static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes, kReadBytesMin, kReadBytesMax));
 }
 
 Awaitable<ReadOutcome> Connection::more(WaitFor purpose, Duration timeout) {
@@ -84,6 +85,10 @@ Awaitable<ReadOutcome> Connection::more(WaitFor purpose, Duration timeout) {
       co_await asio::async_initiate<const asio::use_awaitable_t<>, void(ReadOutcome)>(
           [this](auto handler) { waiter_ = ReadWaiter(std::move(handler)); }, asio::use_awaitable);
   co_return outcome;
+}
+
+Awaitable<void> Connection::yield() {
+  co_await asio::post(socket_.get_executor(), asio::use_awaitable);
 }
 
 void Connection::make_room(std::size_t bytes) {
@@ -141,6 +146,8 @@ void Connection::note_end() {
     callback();
   } catch (const std::exception& fault) {
     log_error("http peer-gone callback threw", {{"what", log_text(fault.what())}});
+  } catch (...) {
+    log_error("http peer-gone callback threw");
   }
 }
 

@@ -1,18 +1,20 @@
 // Connection: one accepted socket with its read-ahead buffer, its deadline and its peer watch.
 // Internal to http (it drags Asio in); I/O thread only; held by shared_ptr.
 //
-// One read is always outstanding, from accept to close, whatever the session is doing. While it reads
-// a request, the read feeds the parser; while a handler runs, the same read is the watch for the
-// peer: it ends with zero bytes or an error the moment the client closes, even when nothing is being
-// written, and it collects pipelined bytes until the bound is reached. Then it pauses, TCP pushes
-// back, and a vanished peer shows only at the next write. Against waiting for readability and peeking
-// this saves one epoll_ctl and one recv per request, and nothing has to be cancelled in between.
+// One read is always outstanding, from accept to close, whatever the session is doing. While it
+// reads a request, the read feeds the parser; while a handler runs, the same read is the watch for
+// the peer: it ends with zero bytes or an error the moment the client closes, even when nothing is
+// being written, and it collects pipelined bytes until the bound is reached. Then it pauses, TCP
+// pushes back, and a vanished peer shows only at the next write. Against waiting for readability
+// and peeking this saves one epoll_ctl and one recv per request, and nothing has to be cancelled in
+// between.
 //
-// Writes are tried at once on the non-blocking socket: a chunk that fits the socket buffer costs one
-// system call, no timer and no turn of the event loop. Only what is left waits.
+// Writes are tried at once on the non-blocking socket: a chunk that fits the socket buffer costs
+// one system call, no timer and no turn of the event loop. Only what is left waits.
 //
-// The timer is lazy: setting a deadline stores a time, and the timer is moved only when it would ring
-// too late. Deadlines are read from the server's Clock, so time-outs follow a virtual clock too.
+// The timer is lazy: setting a deadline stores a time, and the timer is moved only when it would
+// ring too late. Deadlines are read from the server's Clock, so time-outs follow a virtual clock
+// too.
 #pragma once
 
 #include <array>
@@ -35,8 +37,8 @@
 namespace zerohop {
 
 enum class ReadOutcome : std::uint8_t {
-  kData,     ///< buffered() has grown
-  kEnd,      ///< the peer closed or reset, or we closed
+  kData,  ///< buffered() has grown
+  kEnd,   ///< the peer closed or reset, or we closed
   kTimeout,
   kStopped,  ///< the server drains and this connection was idle
   kFull,     ///< the read-ahead buffer is full; nothing more will come
@@ -61,8 +63,8 @@ class GatherList {
   std::size_t count_ = 0;
 };
 
-/// The suspended reader of a connection. Boost 1.81's any_completion_handler would fit, but moving one
-/// out of a member recurses without end there.
+/// The suspended reader of a connection. Boost 1.81's any_completion_handler would fit, but moving
+/// one out of a member recurses without end there.
 class ReadWaiter {
  public:
   ReadWaiter() = default;
@@ -112,6 +114,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void expect_bytes(std::uint64_t bytes);
   /// Waits for more bytes, at most `timeout`. One caller at a time.
   Awaitable<ReadOutcome> more(WaitFor purpose, Duration timeout);
+
+  /// Lets the event loop serve others once. Between pipelined requests: a full buffer holds more
+  /// than a thousand of them, and nobody should wait for all.
+  Awaitable<void> yield();
 
   // ---- Writing: by the session and its exchange, one at a time ----
 

@@ -144,8 +144,7 @@ Awaitable<bool> Exchange::write(std::string_view bytes) {
 }
 
 Awaitable<bool> Exchange::end_stream(std::string_view last) {
-  const bool sent =
-      co_await send_stream(last, last.empty() ? kLastChunk : kChunkAndLastChunkEnd);
+  const bool sent = co_await send_stream(last, last.empty() ? kLastChunk : kChunkAndLastChunkEnd);
   if (sent) phase_ = Phase::kDone;
   co_return sent;
 }
@@ -169,7 +168,8 @@ Awaitable<bool> Exchange::send_stream(std::string_view bytes, std::string_view e
       char* end = std::to_chars(size_line.data(), size_line.data() + 16, bytes.size(), 16).ptr;
       *end++ = '\r';
       *end++ = '\n';
-      list.add(std::string_view(size_line.data(), static_cast<std::size_t>(end - size_line.data())));
+      list.add(
+          std::string_view(size_line.data(), static_cast<std::size_t>(end - size_line.data())));
       list.add(bytes);
     }
     list.add(end_mark);

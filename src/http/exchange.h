@@ -2,8 +2,8 @@
 //
 // Lives in the session's coroutine, from the parsed head to the last byte of the answer. I/O thread
 // only, and one coroutine only: a handler must not write from two coroutines at once. A handler may
-// suspend on anything whose completion comes back to executor(); after every suspension the peer may
-// be gone.
+// suspend on anything whose completion comes back to executor(); after every suspension the peer
+// may be gone.
 //
 //               respond                                 (one write: head and body)
 //      kOpen ──────────────────────────────────────────▶ kDone
@@ -17,8 +17,10 @@
 //
 // In kDone the connection can carry the next request; in kBroken and kAborted it closes.
 //
-// Caution, GCC 12: a temporary aggregate inside a co_await expression may be destroyed twice. Name it
-// first: `HttpResponse answer{…}; co_await exchange.respond(std::move(answer));`
+// Caution, GCC 12: a temporary aggregate written inside a co_await expression is destroyed twice,
+// and an initializer list there does not compile. Give it a name first:
+//   Error fault{ErrorCode::kNotFound, "no such model", "model", {}};
+//   co_await exchange.respond_error(std::move(fault));
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -49,7 +51,8 @@ class Exchange {
   ~Exchange();
 
   const HttpRequest& request() const { return request_; }
-  /// Moves the body out, for a worker thread that outlives the exchange; request().body is then empty.
+  /// Moves the body out, for a worker thread that outlives the exchange; request().body is then
+  /// empty.
   std::string take_body() { return std::move(request_.body); }
   const PathParameters& parameters() const { return parameters_; }
   /// The pattern that matched.
@@ -59,20 +62,23 @@ class Exchange {
   /// The executor of the I/O thread, for timers and for posting back from other threads.
   boost::asio::any_io_executor executor() const;
 
-  /// The whole answer, in one write. For HEAD the body counts but is not sent. Once per exchange, and
-  /// not after begin_stream (a bug). Still tried when the peer has only closed its sending side.
+  /// The whole answer, in one write. For HEAD the body counts but is not sent. Once per exchange,
+  /// and not after begin_stream (a bug). Still tried when the peer has only closed its sending
+  /// side.
   Awaitable<void> respond(HttpResponse response);
   /// The answer that ServerHooks::error_response gives to `error`.
   Awaitable<void> respond_error(Error error);
 
   /// Begins an answer of unknown length: chunked, or until the connection closes for HTTP/1.0. The
-  /// head is held back and leaves with the first write(), flush() or end_stream(). False: peer gone.
+  /// head is held back and leaves with the first write(), flush() or end_stream(). False: peer
+  /// gone.
   Awaitable<bool> begin_stream(int status, std::vector<HeaderField> headers);
   /// Sends the head now, before there is a first byte of the body. False: peer gone.
   Awaitable<bool> flush();
-  /// Exactly one chunk and, when the socket has room for it, one system call. Returns when the bytes
-  /// are handed to the socket: a client that does not read suspends its handler here, at most for
-  /// write_timeout. An empty `bytes` sends nothing. False: peer gone, and all later calls are false.
+  /// Exactly one chunk and, when the socket has room for it, one system call. Returns when the
+  /// bytes are handed to the socket: a client that does not read suspends its handler here, at most
+  /// for write_timeout. An empty `bytes` sends nothing. False: peer gone, and all later calls are
+  /// false.
   Awaitable<bool> write(std::string_view bytes);
   /// `last` as a last chunk and the end mark, in one write. False: peer gone.
   Awaitable<bool> end_stream(std::string_view last = {});

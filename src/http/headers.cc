@@ -62,10 +62,9 @@ std::vector<std::string_view> Headers::all(std::string_view name) const {
 }
 
 std::size_t Headers::count(std::string_view name) const {
-  return static_cast<std::size_t>(
-      std::count_if(fields_.begin(), fields_.end(), [name](const HeaderField& field) {
-        return equals_ignoring_case(field.name, name);
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      fields_.begin(), fields_.end(),
+      [name](const HeaderField& field) { return equals_ignoring_case(field.name, name); }));
 }
 
 }  // namespace zerohop

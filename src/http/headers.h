@@ -1,7 +1,7 @@
 // Header fields of a message: an ordered list with case-insensitive names (RFC 9110, section 5.1).
 //
-// A list and not a map, because real requests carry 10 to 20 fields, a scan over them is faster than
-// hashing, and fields may repeat (`anthropic-beta` does). Plain values; any thread.
+// A list and not a map, because real requests carry 10 to 20 fields, a scan over them is faster
+// than hashing, and fields may repeat (`anthropic-beta` does). Plain values; any thread.
 #pragma once
 
 #include <cstddef>

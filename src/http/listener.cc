@@ -41,7 +41,8 @@ Error bind_error(const std::string& what, const error_code& code) {
   if (code == asio::error::address_in_use) {
     return Error{ErrorCode::kAddressInUse, what + " is in use by another process", "", {}};
   }
-  return Error{ErrorCode::kConfiguration, "cannot listen on " + what + ": " + code.message(), "", {}};
+  return Error{
+      ErrorCode::kConfiguration, "cannot listen on " + what + ": " + code.message(), "", {}};
 }
 
 bool machine_lacks_address(const error_code& code) {
@@ -196,8 +197,7 @@ void admit(const std::shared_ptr<ServerState>& state, Connection::Socket socket,
   const asio::any_io_executor executor = socket.get_executor();
   auto connection = std::make_shared<Connection>(std::move(socket), address, state);
   auto registration = std::make_unique<Registration>(state, *connection);
-  asio::co_spawn(executor,
-                 run_session(state, std::move(connection), std::move(registration)),
+  asio::co_spawn(executor, run_session(state, std::move(connection), std::move(registration)),
                  [](const std::exception_ptr& fault) {
                    if (fault) log_error("http session ended by an unknown exception");
                  });

@@ -1,5 +1,5 @@
-// Listening sockets and the accept loop. Internal to http; I/O thread only (bind_* may also run before
-// the I/O thread starts).
+// Listening sockets and the accept loop. Internal to http; I/O thread only (bind_* may also run
+// before the I/O thread starts).
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -19,8 +19,8 @@
 
 namespace zerohop {
 
-/// One listening socket. Closing it ends its accept loop; a Unix socket is then removed from the file
-/// system, unless somebody has put another one in its place.
+/// One listening socket. Closing it ends its accept loop; a Unix socket is then removed from the
+/// file system, unless somebody has put another one in its place.
 class Listener {
  public:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -40,7 +41,14 @@ struct HttpRequest {
 
 /// A whole answer. The fields that frame a message (`content-length`, `transfer-encoding`,
 /// `connection`, `date`) belong to the session and are dropped when given here.
+///
+/// The constructors keep it from being an aggregate: GCC 12 destroys a temporary aggregate inside a
+/// co_await expression twice.
 struct HttpResponse {
+  HttpResponse() = default;
+  HttpResponse(int status_in, std::vector<HeaderField> headers_in, std::string body_in)
+      : status(status_in), headers(std::move(headers_in)), body(std::move(body_in)) {}
+
   int status = 200;
   std::vector<HeaderField> headers;
   std::string body;

@@ -54,7 +54,8 @@ std::string_view smuggling_fault(const RequestHead& head) {
         !value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos;
     if (!plain) return "Content-Length is not one plain number";
   }
-  if (lengths > 0 && !codings.empty()) return "Content-Length and Transfer-Encoding exclude each other";
+  if (lengths > 0 && !codings.empty())
+    return "Content-Length and Transfer-Encoding exclude each other";
   if (codings.size() > 1) return "more than one Transfer-Encoding";
   if (codings.size() == 1) {
     if (!equals_ignoring_case(codings[0], "chunked")) {
@@ -89,7 +90,8 @@ class HeadScanner {
     }
     for (std::size_t feed = bytes.find('\n', scanned_); feed != std::string_view::npos;
          feed = bytes.find('\n', scanned_)) {
-      if (feed == 0 || bytes[feed - 1] != '\r') return fail("a line ends without a carriage return");
+      if (feed == 0 || bytes[feed - 1] != '\r')
+        return fail("a line ends without a carriage return");
       const std::string_view text = bytes.substr(line_, feed - 1 - line_);
       if (text.empty()) return Found{ParseState::kDone, begin_, feed + 1};
       if (line_ == begin_ && !version_plausible(text)) {
@@ -103,7 +105,9 @@ class HeadScanner {
       return Found{ParseState::kNeedMore, 0, 0};
     }
     fault_ = Error{ErrorCode::kHeadTooLarge,
-                   "request line and headers exceed " + std::to_string(bytes_max_) + " bytes", "", {}};
+                   "request line and headers exceed " + std::to_string(bytes_max_) + " bytes",
+                   "",
+                   {}};
     return Found{ParseState::kFailed, 0, 0};
   }
 
@@ -137,8 +141,8 @@ class HeadScanner {
 struct RequestParser::State {
   explicit State(const RequestLimits& limits)
       : scanner(limits.head_bytes_max), chunks(limits.body_bytes_max) {
-    parser.header_limit(static_cast<std::uint32_t>(
-        std::min<std::size_t>(limits.head_bytes_max, UINT32_MAX)));
+    parser.header_limit(
+        static_cast<std::uint32_t>(std::min<std::size_t>(limits.head_bytes_max, UINT32_MAX)));
     parser.body_limit(boost::none);  // a declared length is judged by the caller, with a typed head
     parser.eager(false);             // stop behind the head: Beast is not asked for the body
   }
@@ -177,13 +181,15 @@ std::optional<Error> RequestParser::State::parse_head(std::string_view bytes) {
   head.target = std::string(to_view(message.target()));
   head.version = message.version() == 10 ? HttpVersion::k1_0 : HttpVersion::k1_1;
   for (const auto& field : message) {
-    head.headers.add(std::string(to_view(field.name_string())), std::string(to_view(field.value())));
+    head.headers.add(std::string(to_view(field.name_string())),
+                     std::string(to_view(field.value())));
   }
   if (const std::string_view fault = smuggling_fault(head); !fault.empty()) {
     return invalid_request("", std::string(fault));
   }
   std::optional<TargetParts> parts = split_target(head.target);
-  if (!parts) return invalid_request("", "the request target is neither a path nor an absolute URL");
+  if (!parts)
+    return invalid_request("", "the request target is neither a path nor an absolute URL");
   head.path = std::move(parts->path);
   head.query = std::move(parts->query);
   head.keep_alive = message.keep_alive();
@@ -205,7 +211,8 @@ ParseProgress RequestParser::feed_head(std::string_view bytes) {
   if (found.state == ParseState::kNeedMore) return ParseProgress{ParseState::kNeedMore, 0};
   try {
     const std::string_view head = bytes.substr(found.head_begin, found.head_end - found.head_begin);
-    if (std::optional<Error> fault = state_->parse_head(head)) return state_->fail(*std::move(fault));
+    if (std::optional<Error> fault = state_->parse_head(head))
+      return state_->fail(*std::move(fault));
   } catch (const std::exception&) {
     return state_->fail(Error{ErrorCode::kInternal, "no memory for the request head", "", {}});
   }

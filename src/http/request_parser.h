@@ -1,10 +1,10 @@
 // RequestParser: bytes of one request → head and body, without sockets and without time.
 //
-// The grammar of a head is Boost.Beast's; on top stand the rules against request smuggling (RFC 9112,
-// sections 2.2, 5.2, 6.1 to 6.3), which here are stricter than Beast: two parsers that disagree about
-// where a request ends let one client write into another's connection. Refused: folded lines, a bare
-// line feed, more than one Content-Length (even equal ones), Content-Length beside Transfer-Encoding,
-// any coding but `chunked`, a missing or doubled Host in HTTP/1.1.
+// The grammar of a head is Boost.Beast's; on top stand the rules against request smuggling (RFC
+// 9112, sections 2.2, 5.2, 6.1 to 6.3), which here are stricter than Beast: two parsers that
+// disagree about where a request ends let one client write into another's connection. Refused:
+// folded lines, a bare line feed, more than one Content-Length (even equal ones), Content-Length
+// beside Transfer-Encoding, any coding but `chunked`, a missing or doubled Host in HTTP/1.1.
 // Garbage is refused by its first line, without waiting for the end of a head that never comes.
 //
 //   kHead ──feed_head: whole head──▶ kBody ──feed_body: last byte──▶ kDone
@@ -37,10 +37,10 @@ class RequestParser {
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  /// `bytes` are all bytes of the request seen so far: nothing is consumed before the head is whole,
-  /// and each call repeats the bytes of the last one with more behind them (they are scanned once).
-  /// One empty line in front is skipped. kDone: head() is set.
-  /// Errors: kHeadTooLarge, kInvalidRequest.
+  /// `bytes` are all bytes of the request seen so far: nothing is consumed before the head is
+  /// whole, and each call repeats the bytes of the last one with more behind them (they are scanned
+  /// once). One empty line in front is skipped. kDone: head() is set. Errors: kHeadTooLarge,
+  /// kInvalidRequest.
   ParseProgress feed_head(std::string_view bytes);
 
   /// The head of a request whose feed_head() said kDone; `remote_address` is left empty.

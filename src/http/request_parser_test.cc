@@ -74,7 +74,8 @@ TEST(RequestParser, RefusesGarbageWithoutWaitingForTheEndOfAHead) {
 
 TEST(RequestParser, TellsHeadsThatAreTooLongFromMalformedOnes) {
   const std::string long_head =
-      "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(kCheckLimits.head_bytes_max, 'a') + "\r\n\r\n";
+      "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(kCheckLimits.head_bytes_max, 'a') +
+      "\r\n\r\n";
   RequestParser parser(kCheckLimits);
   ASSERT_EQ(parser.feed_head(long_head).state, ParseState::kFailed);
   EXPECT_EQ(parser.error().code, ErrorCode::kHeadTooLarge);
@@ -82,8 +83,9 @@ TEST(RequestParser, TellsHeadsThatAreTooLongFromMalformedOnes) {
 
 TEST(RequestParser, DoesNotReserveWhatIsOnlyDeclared) {
   RequestParser parser(RequestLimits{2'048, 1u << 30});
-  ASSERT_EQ(parser.feed_head("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n").state,
-            ParseState::kDone);
+  ASSERT_EQ(
+      parser.feed_head("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n").state,
+      ParseState::kDone);
   ASSERT_EQ(parser.feed_body("x").state, ParseState::kNeedMore);
   EXPECT_LE(parser.take_body().capacity(), 2u << 20);
 }
@@ -114,7 +116,8 @@ TEST(RequestParser, ReadsTheSameWhereverTheReadsAreCut) {
   int failed = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
     std::ifstream file(entry.path(), std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string bytes((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
     const ParsedRequest parsed = check_request(bytes);
     ++files;
     done += parsed.state == ParseState::kDone ? 1 : 0;

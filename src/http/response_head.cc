@@ -84,12 +84,9 @@ std::string write_response_head(const ResponseHead& head, const ResponseFraming&
     case ResponseFraming::Body::kLength:
       append_field(out, "content-length", std::to_string(framing.content_length));
       break;
-    case ResponseFraming::Body::kChunked:
-      append_field(out, "transfer-encoding", "chunked");
-      break;
+    case ResponseFraming::Body::kChunked: append_field(out, "transfer-encoding", "chunked"); break;
     case ResponseFraming::Body::kUntilClose:
-    case ResponseFraming::Body::kNone:
-      break;
+    case ResponseFraming::Body::kNone: break;
   }
   out.append("\r\n");
   return out;

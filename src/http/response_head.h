@@ -26,8 +26,8 @@ std::string_view reason_phrase(int status);
 bool status_forbids_body(int status);
 
 /// Status line, fields, framing, empty line. Fields that would break the message are made harmless:
-/// control bytes in a value become spaces (a value may echo what a client sent), a field whose name is
-/// no token is dropped, and so are the names that belong to the framing.
+/// control bytes in a value become spaces (a value may echo what a client sent), a field whose name
+/// is no token is dropped, and so are the names that belong to the framing.
 std::string write_response_head(const ResponseHead& head, const ResponseFraming& framing);
 
 }  // namespace zerohop

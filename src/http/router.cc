@@ -82,8 +82,9 @@ bool Router::more_specific(const Route& left, const Route& right) {
 void Router::add(std::string_view method, std::string_view pattern, Handler handler) {
   ZH_CHECK(handler != nullptr);
   ZH_CHECK(!pattern.empty() && pattern.front() == '/' && normalise_path(pattern) == pattern);
-  const auto same = std::find_if(routes_.begin(), routes_.end(),
-                                 [pattern](const Route& route) { return route.pattern == pattern; });
+  const auto same = std::find_if(routes_.begin(), routes_.end(), [pattern](const Route& route) {
+    return route.pattern == pattern;
+  });
   if (same != routes_.end()) {
     ZH_CHECK(handler_of(*same, method) == nullptr);
     same->methods.emplace_back(method, std::move(handler));

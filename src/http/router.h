@@ -41,7 +41,7 @@ class PathParameters {
 
 enum class RouteOutcome : std::uint8_t {
   kFound,
-  kOptions,      ///< an OPTIONS request that no handler claims; `allow` is set
+  kOptions,  ///< an OPTIONS request that no handler claims; `allow` is set
   kUnknownPath,
   kWrongMethod,  ///< the path exists; `allow` is set
   kBadPath,      ///< a percent escape is malformed

@@ -5,13 +5,13 @@
 //   io.run();                                  // on the one I/O thread
 //
 // HTTP/1.1 and 1.0 over TCP and Unix sockets: keep-alive, pipelining (answered in order, one at a
-// time), chunked bodies both ways, `Expect: 100-continue`. What the server knows of a request is bytes
-// and header fields; dialects come in through ServerHooks.
+// time), chunked bodies both ways, `Expect: 100-continue`. What the server knows of a request is
+// bytes and header fields; dialects come in through ServerHooks.
 //
 // Owner: the program's wiring. All functions run on the thread that runs `io` (or before it runs);
-// `io` has exactly one such thread, therefore nothing here locks and no strand is needed. The server
-// must be destroyed before `io`; sessions that are then still running end when `io` runs on or is
-// destroyed, and touch hooks and handlers no more than their own coroutine does.
+// `io` has exactly one such thread, therefore nothing here locks and no strand is needed. The
+// server must be destroyed before `io`; sessions that are then still running end when `io` runs on
+// or is destroyed, and touch hooks and handlers no more than their own coroutine does.
 //
 // Orderly end: stop_accepting() → when_all_ended(callback) → after a grace time close_all().
 #pragma once
@@ -43,17 +43,17 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// `host`: an IPv4 or IPv6 address, `localhost` (both loopbacks, one port) or a name, which blocks
-  /// for its look-up. `port` 0 takes a free one. Returns the first address bound. May be called again
-  /// for more addresses. Errors: kAddressInUse; kConfiguration for hosts that do not resolve and
-  /// ports that need more rights.
+  /// `host`: an IPv4 or IPv6 address, `localhost` (both loopbacks, one port) or a name, which
+  /// blocks for its look-up. `port` 0 takes a free one. Returns the first address bound. May be
+  /// called again for more addresses. Errors: kAddressInUse; kConfiguration for hosts that do not
+  /// resolve and ports that need more rights.
   Result<Endpoint> listen_tcp(const std::string& host, std::uint16_t port);
   /// Mode 0660. A stale socket file is replaced when nobody answers on it. Errors: kAddressInUse;
   /// kConfiguration for paths that are too long, not writable or not a socket.
   Result<Endpoint> listen_unix(const std::string& path);
 
-  /// Drain: closes the listeners and the idle connections. Requests that have begun go on, and their
-  /// answers say `connection: close`. Idempotent.
+  /// Drain: closes the listeners and the idle connections. Requests that have begun go on, and
+  /// their answers say `connection: close`. Idempotent.
   void stop_accepting();
   /// `callback` runs on the I/O thread when the server drains and the last session has ended; not
   /// inside this call. One callback at a time.

@@ -1,4 +1,5 @@
-// Clients that are broken, slow or hostile: a typed answer or a silent close, and nothing left behind.
+// Clients that are broken, slow or hostile: a typed answer or a silent close, and nothing left
+// behind.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,10 +36,13 @@ const std::vector<BadHead>& bad_heads() {
        "0\r\n\r\n",
        400},
       {"two lengths",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400},
+       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+       400},
       {"two equal lengths",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 400},
-      {"list of lengths", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5, 5\r\n\r\nhello", 400},
+       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+       400},
+      {"list of lengths", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5, 5\r\n\r\nhello",
+       400},
       {"signed length", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: +5\r\n\r\nhello", 400},
       {"negative length", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: -5\r\n\r\nhello", 400},
       {"overflowing length",
@@ -62,7 +66,8 @@ const std::vector<BadHead>& bad_heads() {
        "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000f\r\n",
        400},
       {"chunk longer than its size",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n",
+       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: "
+       "chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n",
        400},
       {"chunk size ended by a bare feed",
        "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\r\n", 400},
@@ -71,7 +76,8 @@ const std::vector<BadHead>& bad_heads() {
       {"folded field", "GET /hello HTTP/1.1\r\nHost: t\r\nX-A: one\r\n two\r\n\r\n", 400},
       {"bare line feeds", "GET /hello HTTP/1.1\nHost: t\n\n", 400},
       {"blank before the colon", "GET /hello HTTP/1.1\r\nHost : t\r\n\r\n", 400},
-      {"nul in a value", std::string_view("GET /hello HTTP/1.1\r\nHost: t\r\nX: a\0b\r\n\r\n", 41), 400},
+      {"nul in a value", std::string_view("GET /hello HTTP/1.1\r\nHost: t\r\nX: a\0b\r\n\r\n", 41),
+       400},
       {"no host", "GET /hello HTTP/1.1\r\n\r\n", 400},
       {"two hosts", "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
       {"no version", "GET /hello\r\n", 400},
@@ -112,7 +118,8 @@ TEST(HttpServerFaults, MalformedRequestsGetATypedAnswerAndAClose) {
 TEST(HttpServerFaults, NothingAfterAMalformedRequestIsServed) {
   TestServer server(basic_router());
   Client client(server.listen());
-  ASSERT_TRUE(client.send("GET /hello HTTP/1.1\r\nHost: t\r\nX-A: one\r\n two\r\n\r\n" + get("/hello")));
+  ASSERT_TRUE(
+      client.send("GET /hello HTTP/1.1\r\nHost: t\r\nX-A: one\r\n two\r\n\r\n" + get("/hello")));
   EXPECT_EQ(client.receive_response().status, 400);
   client.finish_sending();
   EXPECT_TRUE(client.closed_by_server());
@@ -126,8 +133,9 @@ TEST(HttpServerFaults, HeadsOverTheLimitGet431) {
   const std::string start = "GET /hello HTTP/1.1\r\nHost: t\r\nX: ";
   const std::string end = "\r\n\r\n";
   Client fitting(endpoint);
-  EXPECT_EQ(fitting.exchange(start + std::string(1'000 - start.size() - end.size(), 'a') + end).status,
-            200);
+  EXPECT_EQ(
+      fitting.exchange(start + std::string(1'000 - start.size() - end.size(), 'a') + end).status,
+      200);
   for (const std::string& request :
        {start + std::string(1'001 - start.size() - end.size(), 'a') + end,
         start + std::string(1'000 - start.size(), 'a'), "GET /" + std::string(5'000, 'a')}) {
@@ -157,15 +165,18 @@ TEST(HttpServerFaults, BodiesOverTheLimitGet413) {
   EXPECT_TRUE(declared.closed_by_server());
 
   Client chunked(endpoint);  // refused by the size of the chunk that goes too far
-  EXPECT_EQ(chunked.exchange("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
-                             "6\r\n012345\r\n5\r\n").status,
+  EXPECT_EQ(chunked
+                .exchange("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          "6\r\n012345\r\n5\r\n")
+                .status,
             413);
 }
 
 TEST(HttpServerFaults, EndlessChunkExtensionsAreRefused) {
   TestServer server(basic_router());
   Client client(server.listen());
-  ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5;"));
+  ASSERT_TRUE(
+      client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5;"));
   ASSERT_TRUE(client.send(std::string(20'000, 'a')));
   EXPECT_EQ(client.receive_response().status, 400);
 }
@@ -203,16 +214,17 @@ TEST(HttpServerFaults, ASilentBodyGets408AndReturnsItsTicket) {
   options.body_timeout = milliseconds(30);
   TestServer server(basic_router(), options, std::move(hooks));
   Client client(server.listen());
-  EXPECT_EQ(client.exchange("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nabc").status,
-            408);
+  EXPECT_EQ(
+      client.exchange("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nabc").status,
+      408);
   client.close();
   EXPECT_TRUE(server.eventually_idle());
   EXPECT_EQ(alive, 0);
   EXPECT_EQ(end, ExchangeEnd::kTimedOut);
 }
 
-// On a virtual clock: 20 ms pass before each byte, so no silence reaches the 30 ms, but the whole body
-// is too slow.
+// On a virtual clock: 20 ms pass before each byte, so no silence reaches the 30 ms, but the whole
+// body is too slow.
 TEST(HttpServerFaults, ATricklingBodyGets408ThoughItIsNeverSilent) {
   VirtualClock clock;
   ServerOptions options;
@@ -222,9 +234,7 @@ TEST(HttpServerFaults, ATricklingBodyGets408ThoughItIsNeverSilent) {
   Client client(server.listen());
   std::string sent = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\na";
   ASSERT_TRUE(client.send(sent));
-  const auto all_received = [&] {
-    return server.server().counts().bytes_received == sent.size();
-  };
+  const auto all_received = [&] { return server.server().counts().bytes_received == sent.size(); };
   ASSERT_TRUE(server.eventually(all_received));
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(server.counts().timeouts, 0u);
@@ -283,8 +293,10 @@ TEST(HttpServerFaults, TruncatedRequestsAreCountedAndNotAnswered) {
   TestServer server(basic_router(), {}, std::move(hooks));
   const Endpoint endpoint = server.listen();
   for (const std::string& request :
-       {std::string("GET /hel"), std::string("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nabc"),
-        std::string("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")}) {
+       {std::string("GET /hel"),
+        std::string("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\nabc"),
+        std::string(
+            "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")}) {
     Client client(endpoint);
     ASSERT_TRUE(client.send(request));
     client.finish_sending();
@@ -334,8 +346,8 @@ int listening_descriptor(std::uint16_t port) {
   return -1;
 }
 
-// Shutting a listening socket down makes every accept fail, as a lack of descriptors would (which the
-// sanitizers do not survive themselves).
+// Shutting a listening socket down makes every accept fail, as a lack of descriptors would (which
+// the sanitizers do not survive themselves).
 TEST(HttpServerFaults, AcceptingBacksOffFromFaultsAndRecovers) {
   const SteadyClock clock;
   boost::asio::io_context io;

@@ -90,7 +90,8 @@ TEST(HttpListen, ServesAUnixSocketForOwnerAndGroup) {
   const std::string path = socket_path("mode");
   {
     TestServer server(address_router());
-    const Endpoint endpoint = server.on_io([&] { return server.server().listen_unix(path); }).value();
+    const Endpoint endpoint =
+        server.on_io([&] { return server.server().listen_unix(path); }).value();
     EXPECT_EQ(endpoint.url(), "unix:" + path);
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
@@ -154,9 +155,8 @@ TEST(HttpDrain, AnswersWhatHasBegunAndClosesWhatIsIdle) {
   Client busy(endpoint);
   EXPECT_EQ(used.exchange(get("/hello")).status, 200);
   ASSERT_TRUE(busy.send(get("/wait")));
-  ASSERT_TRUE(server.eventually([&] {
-    return latch.waiting() == 1 && server.server().counts().connections_open == 3;
-  }));
+  ASSERT_TRUE(server.eventually(
+      [&] { return latch.waiting() == 1 && server.server().counts().connections_open == 3; }));
   server.on_io([&] {
     server.server().stop_accepting();
     server.server().when_all_ended([&] { ended.set_value(); });
@@ -237,8 +237,8 @@ TEST(HttpCloseAll, EndsEverySessionWhateverItDoes) {
   in_write.send(get("/flood"));
   ASSERT_TRUE(server.eventually([&] {
     const ServerCounts& counts = server.server().counts();
-    return latch.waiting() == 1 && counts.connections_open == 5 && counts.exchanges_in_flight == 3 &&
-           counts.bytes_sent > 0;
+    return latch.waiting() == 1 && counts.connections_open == 5 &&
+           counts.exchanges_in_flight == 3 && counts.bytes_sent > 0;
   }));
   server.on_io([&] { server.server().close_all(); });
   EXPECT_TRUE(server.eventually_idle());
@@ -253,8 +253,8 @@ TEST(HttpCloseAll, AServerMayBeDestroyedWithOpenConnections) {
   boost::asio::io_context io;
   Router router = basic_router();
   router.add("GET", "/wait", [&](Exchange&) -> Awaitable<void> { co_await latch.wait(); });
-  auto server = std::make_unique<HttpServer>(io, clock, ServerOptions{}, ServerHooks{},
-                                             std::move(router));
+  auto server =
+      std::make_unique<HttpServer>(io, clock, ServerOptions{}, ServerHooks{}, std::move(router));
   const Endpoint endpoint = server->listen_tcp("127.0.0.1", 0).value();
   for (int i = 0; i < 4; ++i) clients.emplace_back(endpoint);
   clients[1].send("GET /he");
@@ -266,6 +266,20 @@ TEST(HttpCloseAll, AServerMayBeDestroyedWithOpenConnections) {
 }
 
 // ---- The books ----
+
+std::vector<std::string> sample_requests() {
+  return {
+      get("/hello"),
+      post("/echo", std::string(3'000, 'b')),
+      post("/wait", "{}"),
+      post("/stream", "{}"),
+      post("/echo?refuse", std::string(3'000, 'b')),
+      post("/stream", "{}") + post("/echo", "x") + get("/nowhere"),
+      "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc",
+      "garbage \x01\x02\r\n\r\n",
+  };
+}
 
 // Hundreds of clients, each leaving at a random point of its request, in a random way.
 TEST(HttpBooks, BalanceAfterConnectionsDroppedAtRandomPoints) {
@@ -309,17 +323,7 @@ TEST(HttpBooks, BalanceAfterConnectionsDroppedAtRandomPoints) {
 
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
-  const std::vector<std::string> requests = {
-      get("/hello"),
-      post("/echo", std::string(3'000, 'b')),
-      post("/wait", "{}"),
-      post("/stream", "{}"),
-      post("/echo?refuse", std::string(3'000, 'b')),
-      post("/stream", "{}") + post("/echo", "x") + get("/nowhere"),
-      "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-      "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc",
-      "garbage \x01\x02\r\n\r\n",
-  };
+  const std::vector<std::string> requests = sample_requests();
   std::vector<std::unique_ptr<Client>> open;
   for (int i = 0; i < kConnections; ++i) {
     open.push_back(std::make_unique<Client>(endpoint));

@@ -19,8 +19,9 @@ namespace zerohop {
 
 enum class CorsPolicy : std::uint8_t {
   kOff,
-  /// Answers preflights with whatever the browser asks for, and lets every origin read every answer.
-  /// Credentials of the browser are never involved: keys travel in headers that a page sets itself.
+  /// Answers preflights with whatever the browser asks for, and lets every origin read every
+  /// answer. Credentials of the browser are never involved: keys travel in headers that a page sets
+  /// itself.
   kAnyOrigin,
 };
 
@@ -44,8 +45,8 @@ struct ServerOptions {
 struct ExchangeContext {
   const RequestHead* head;  ///< null when no head could be parsed
   /// Whatever on_head left there; empty before it and where it was not asked (unknown paths, heads
-  /// that could not be parsed). Every hook may set it, for example to a new request id, and all later
-  /// hooks of the exchange see it. Dropped after on_done.
+  /// that could not be parsed). Every hook may set it, for example to a new request id, and all
+  /// later hooks of the exchange see it. Dropped after on_done.
   std::shared_ptr<void>& ticket;
   TimePoint received_at;  ///< first byte of the head
 };
@@ -97,7 +98,7 @@ struct ServerCounts {
   std::uint64_t connections_refused = 0;  ///< over connections_max
   std::uint64_t accept_faults = 0;        ///< no descriptors, no memory; accepting backs off
   std::uint64_t exchanges = 0;
-  std::uint64_t heads_malformed = 0;  ///< 400 and 431 before there was a head
+  std::uint64_t heads_malformed = 0;     ///< 400 and 431 before there was a head
   std::uint64_t requests_truncated = 0;  ///< the peer went away inside a head or body
   std::uint64_t timeouts = 0;            ///< head, body and write; idle closes are not counted
   std::uint64_t handler_faults = 0;      ///< threw, or ended without an answer

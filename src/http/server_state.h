@@ -64,7 +64,8 @@ struct ServerState {
   std::size_t accept_loops = 0;
   std::function<void()> on_all_ended;  // taken out before it is called
 
-  /// Calls on_all_ended when draining has finished. Call after anything that may have been the last.
+  /// Calls on_all_ended when draining has finished. Call after anything that may have been the
+  /// last.
   void check_all_ended();
 };
 

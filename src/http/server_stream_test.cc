@@ -28,8 +28,9 @@ TEST(HttpStream, SendsEachBurstAsOneChunkInOneWrite) {
   ASSERT_TRUE(client.send(get("/stream")));
   // The handler writes the next chunk only after this one was seen, so one recv is one write.
   const std::string first = client.receive();
-  EXPECT_TRUE(first.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-                                "cache-control: no-cache\r\nx-accel-buffering: no\r\n"));
+  EXPECT_TRUE(
+      first.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
+                        "cache-control: no-cache\r\nx-accel-buffering: no\r\n"));
   EXPECT_TRUE(first.ends_with("transfer-encoding: chunked\r\n\r\n3\r\none\r\n"));
   server.on_io([&] { latch.pulse(); });
   EXPECT_EQ(client.receive(), "3\r\ntwo\r\n");

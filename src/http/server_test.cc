@@ -91,9 +91,8 @@ TEST(HttpServer, ServesPipelinedRequestsOneAtATime) {
   Client client(server.listen());
   const std::string three = get("/slow") + get("/slow") + get("/slow");
   ASSERT_TRUE(client.send(three));
-  ASSERT_TRUE(server.eventually([&] {
-    return running == 1 && server.server().counts().bytes_received == three.size();
-  }));
+  ASSERT_TRUE(server.eventually(
+      [&] { return running == 1 && server.server().counts().bytes_received == three.size(); }));
   server.on_io([&] { latch.open(); });
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.receive_response().body, "done");
   EXPECT_EQ(running_max, 1);
@@ -165,7 +164,8 @@ TEST(HttpServer, DecodesCapturedSegmentsAfterSplitting) {
   Client client(server.listen());
   EXPECT_EQ(client.exchange(get("//items///org%2Fname%3A1/?x=%zz")).body, "org/name:1");
   EXPECT_EQ(client.exchange(get("/items/%zz")).status, 400);
-  EXPECT_EQ(client.exchange("GET http://test:1/items/a?b HTTP/1.1\r\nHost: test\r\n\r\n").body, "a");
+  EXPECT_EQ(client.exchange("GET http://test:1/items/a?b HTTP/1.1\r\nHost: test\r\n\r\n").body,
+            "a");
 }
 
 TEST(HttpServer, AnswersPreflightsWhenEveryOriginIsAllowed) {
@@ -248,9 +248,8 @@ TEST(HttpServerHooks, ClosesAfterRefusingALongBody) {
   };
   TestServer server(basic_router(), {}, std::move(hooks));
   const Endpoint endpoint = server.listen();
-  for (const std::string fields :
-       {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n",
-        "Content-Length: 5\r\nExpect: 100-continue\r\n"}) {
+  for (const std::string fields : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n",
+                                   "Content-Length: 5\r\nExpect: 100-continue\r\n"}) {
     Client client(endpoint);
     const ClientResponse response =
         client.exchange("POST /echo HTTP/1.1\r\nHost: test\r\n" + fields + "\r\n");

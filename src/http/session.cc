@@ -6,8 +6,8 @@
 //      close                     └────────────┴───────┴───────────┴─▶ answer   │ cut the stream
 //
 // What is decided before the body has been read answers first and then drops the body when it is
-// short; otherwise the answer says `connection: close`. A peer that goes away inside a head or a body
-// gets no answer, only a count. Every wait has a deadline.
+// short; otherwise the answer says `connection: close`. A peer that goes away inside a head or a
+// body gets no answer, only a count. Every wait has a deadline.
 #include "http/session.h"
 
 #include <algorithm>
@@ -91,6 +91,7 @@ Awaitable<void> Session::run() {
     const bool begun = co_await first_byte();
     if (!begun) break;
     next = co_await serve_next();
+    if (!connection_->buffered().empty()) co_await connection_->yield();
   }
   if (next == Next::kCloseGracefully) co_await connection_->close_gracefully();
   connection_->close();
@@ -114,12 +115,10 @@ Awaitable<Next> Session::serve_next() {
   RequestParser parser(limits);
   Reading reading = co_await read_head(parser, received_at);
   switch (reading.result) {
-    case Reading::Result::kDone:
-      co_return co_await serve(parser, received_at);
+    case Reading::Result::kDone: co_return co_await serve(parser, received_at);
     case Reading::Result::kFault:
       co_return co_await refuse_head(std::move(reading.fault), received_at);
-    case Reading::Result::kGone:
-      break;
+    case Reading::Result::kGone: break;
   }
   ++state_->counts.requests_truncated;
   co_return Next::kClose;
@@ -145,6 +144,8 @@ Awaitable<Next> Session::serve(RequestParser& parser, TimePoint received_at) {
     next = co_await answer(exchange, parser);
   } catch (const std::exception& fault) {
     log_error("http hook threw", {{"what", log_text(fault.what())}});
+  } catch (...) {
+    log_error("http hook threw");
   }
   exchange.finish();
   co_return next;
@@ -161,7 +162,9 @@ Awaitable<Next> Session::answer(Exchange& exchange, RequestParser& parser) {
   if (head.content_length.value_or(0) > state_->options.body_bytes_max) {
     const Error fault{
         ErrorCode::kRequestTooLarge,
-        "the body exceeds " + std::to_string(state_->options.body_bytes_max) + " bytes", "", {}};
+        "the body exceeds " + std::to_string(state_->options.body_bytes_max) + " bytes",
+        "",
+        {}};
     HttpResponse response = exchange.error_response(fault);
     exchange.close_after_ = true;
     co_return co_await refuse(exchange, parser, std::move(response));
@@ -196,7 +199,9 @@ Awaitable<Next> Session::answer_unroutable(Exchange& exchange, RequestParser& pa
     }
     case RouteOutcome::kWrongMethod: {
       const Error fault{ErrorCode::kMethodNotAllowed,
-                        head.method + " is not allowed here; allowed: " + match.allow, "", {}};
+                        head.method + " is not allowed here; allowed: " + match.allow,
+                        "",
+                        {}};
       response = exchange.error_response(fault);
       response.headers.push_back(HeaderField{"allow", match.allow});
       break;
@@ -293,15 +298,13 @@ Awaitable<Reading> Session::read_head(RequestParser& parser, TimePoint received_
     }
     const Duration left = received_at + state_->options.head_timeout - state_->clock.now();
     switch (co_await connection_->more(WaitFor::kMoreBytes, left)) {
-      case ReadOutcome::kData:
-        break;
+      case ReadOutcome::kData: break;
       case ReadOutcome::kTimeout:
         co_return read_fault(ErrorCode::kRequestTimeout, "the request head took too long");
       case ReadOutcome::kFull:
         co_return read_fault(ErrorCode::kHeadTooLarge, "the request head is too long");
       case ReadOutcome::kEnd:
-      case ReadOutcome::kStopped:
-        co_return read_gone();
+      case ReadOutcome::kStopped: co_return read_gone();
     }
   }
 }
@@ -337,8 +340,7 @@ Awaitable<Reading> Session::read_body(RequestParser& parser, const RequestHead& 
     }
     if (declared > received) connection_->expect_bytes(declared - received);
     switch (co_await connection_->more(WaitFor::kMoreBytes, body_patience(started, received))) {
-      case ReadOutcome::kData:
-        break;
+      case ReadOutcome::kData: break;
       case ReadOutcome::kTimeout:
         co_return read_fault(ErrorCode::kRequestTimeout, "the request body took too long");
       case ReadOutcome::kEnd:
@@ -367,6 +369,8 @@ Awaitable<void> run_session(std::shared_ptr<ServerState> state,
     co_await session.run();
   } catch (const std::exception& fault) {
     log_error("http session fault", {{"what", log_text(fault.what())}});
+  } catch (...) {
+    log_error("http session fault");
   }
   connection->close();
   registration.reset();

@@ -1,5 +1,5 @@
-// The life of one connection: requests one after the other, until somebody closes. Internal to http;
-// I/O thread only.
+// The life of one connection: requests one after the other, until somebody closes. Internal to
+// http; I/O thread only.
 #pragma once
 
 #include <memory>

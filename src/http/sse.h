@@ -8,8 +8,8 @@
 
 namespace zerohop {
 
-/// `no-cache` keeps intermediaries from storing the stream, `x-accel-buffering: no` keeps nginx from
-/// collecting it.
+/// `no-cache` keeps intermediaries from storing the stream, `x-accel-buffering: no` keeps nginx
+/// from collecting it.
 inline std::vector<HeaderField> event_stream_headers() {
   std::vector<HeaderField> headers;
   headers.reserve(8);

@@ -1,15 +1,15 @@
-// What the socket tests share: a server on a thread of its own, a client that speaks raw bytes, and a
-// latch that handlers wait at. Test code.
+// What the socket tests share: a server on a thread of its own, a client that speaks raw bytes, and
+// a latch that handlers wait at. Test code.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,7 +17,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <algorithm>
 #include <future>
 #include <memory>
 #include <string>
@@ -32,8 +31,8 @@
 
 namespace zerohop {
 
-/// A latch of the I/O thread. The timers live in the waiting coroutines, so that a latch may outlive
-/// the server.
+/// A latch of the I/O thread. The timers live in the waiting coroutines, so that a latch may
+/// outlive the server.
 class Latch {
  public:
   Awaitable<void> wait() {
@@ -63,9 +62,8 @@ class TestServer {
  public:
   explicit TestServer(Router router, ServerOptions options = {}, ServerHooks hooks = {},
                       const Clock* clock = nullptr)
-      : server_(std::make_unique<HttpServer>(io_, clock != nullptr ? *clock : steady_clock_, options,
-                                             std::move(hooks),
-                                             std::move(router))),
+      : server_(std::make_unique<HttpServer>(io_, clock != nullptr ? *clock : steady_clock_,
+                                             options, std::move(hooks), std::move(router))),
         thread_([this] { io_.run(); }) {}
   ~TestServer() {
     on_io([this] { server_.reset(); });
@@ -87,7 +85,8 @@ class TestServer {
   ServerCounts counts() {
     return on_io([this] { return server_->counts(); });
   }
-  /// Turns of the event loop until `condition`, which runs on the I/O thread. False after very many.
+  /// Turns of the event loop until `condition`, which runs on the I/O thread. False after very
+  /// many.
   template <class Condition>
   bool eventually(Condition condition) {
     for (int i = 0; i < 2'000'000; ++i) {
@@ -274,8 +273,9 @@ inline std::string get(std::string_view path) {
 }
 
 inline std::string post(std::string_view path, std::string_view body) {
-  return "POST " + std::string(path) + " HTTP/1.1\r\nHost: test\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+  return "POST " + std::string(path) +
+         " HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         std::string(body);
 }
 
 inline HttpResponse text_response(std::string body) {

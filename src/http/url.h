@@ -16,8 +16,8 @@ enum class BadEscapes {
 /// Nothing only with kRefuse.
 std::optional<std::string> percent_decode(std::string_view text, BadEscapes bad_escapes);
 
-/// Value of the first parameter of that name in `a=1&b=2`, decoded (`+` is a space, bad escapes stay).
-/// A parameter without `=` has the empty value. Nothing when the name does not occur.
+/// Value of the first parameter of that name in `a=1&b=2`, decoded (`+` is a space, bad escapes
+/// stay). A parameter without `=` has the empty value. Nothing when the name does not occur.
 std::optional<std::string> query_parameter(std::string_view query, std::string_view name);
 
 /// Collapses doubled slashes and removes a trailing one; the empty path becomes `/`.

@@ -64,8 +64,8 @@ class FakeContext final : public ModelContext {
 
   std::uint32_t threads_ = 1;
   AbortPredicate abort_;
-  std::vector<std::vector<float>> outputs_;         // of the last decode, by row
-  std::vector<std::vector<float>> hidden_;          // likewise
+  std::vector<std::vector<float>> outputs_;  // of the last decode, by row
+  std::vector<std::vector<float>> hidden_;   // likewise
 };
 
 }  // namespace zerohop

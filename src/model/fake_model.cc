@@ -26,7 +26,8 @@ class FakeModel final : public Model {
 
   Result<std::unique_ptr<ModelContext>> make_context(const ContextOptions& options) const override {
     if (options.sequences == 0 || options.window == 0 || options.batch_rows == 0) {
-      return Error{ErrorCode::kConfiguration, "a context needs sequences, a window and rows", "", {}};
+      return Error{
+          ErrorCode::kConfiguration, "a context needs sequences, a window and rows", "", {}};
     }
     return std::unique_ptr<ModelContext>(
         std::make_unique<FakeContext>(options_, tokenizer_.table(), options));
@@ -51,8 +52,7 @@ FakeScript fake_reply(const Model& model, std::string reply) {
   std::vector<Token> answer = tokenizer.tokenize(reply, SpecialTokens::kInert);
   answer.push_back(FakeTokens::kEnd);
   return [marker, answer](TokenSpan tokens) -> std::optional<Token> {
-    const auto found =
-        std::find_end(tokens.begin(), tokens.end(), marker.begin(), marker.end());
+    const auto found = std::find_end(tokens.begin(), tokens.end(), marker.begin(), marker.end());
     if (found == tokens.end()) return std::nullopt;
     const auto said = static_cast<std::size_t>(tokens.end() - found) - marker.size();
     return answer[std::min(said, answer.size() - 1)];

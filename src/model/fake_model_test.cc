@@ -25,8 +25,8 @@ std::unique_ptr<ModelContext> context_of(const Model& model, const ContextOption
 std::vector<BatchRow> rows_for(SlotId slot, const std::vector<Token>& tokens, std::int32_t from) {
   std::vector<BatchRow> rows;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    rows.push_back(BatchRow{tokens[i], from + static_cast<std::int32_t>(i), slot,
-                            i + 1 == tokens.size()});
+    rows.push_back(
+        BatchRow{tokens[i], from + static_cast<std::int32_t>(i), slot, i + 1 == tokens.size()});
   }
   return rows;
 }
@@ -121,8 +121,8 @@ TEST(FakeModel, ScriptsAnAnswer) {
   auto context = context_of(*model, small(KvLayout::kStreams));
   auto prompt = model->tokenizer().tokenize("<|im_start|>assistant\n", SpecialTokens::kParse);
   auto logits = logits_after(*context, rows_for(SlotId(0), prompt, 0));
-  const auto next = static_cast<Token>(
-      std::max_element(logits.begin(), logits.end()) - logits.begin());
+  const auto next =
+      static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin());
   EXPECT_EQ(model->tokenizer().table().bytes(next), "Paris");
 }
 

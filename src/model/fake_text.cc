@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 3> kControlTexts{"<|im_start|>", "<|im_en
 // Longer pieces. Two are halves of "é" and of an emoji joined to a letter: a token's bytes need not
 // be whole characters.
 constexpr std::array<std::string_view, 14> kPieces{
-    "the ",  " and ",      "Paris",       " is",  "STOP", "\n\n",      "user\n",
-    "ing ",  "assistant\n", "system\n", "a\xc3", "\xa9\xf0", "\x9f\x98", "END"};
+    "the ", " and ",       "Paris",    " is",   "STOP",     "\n\n",     "user\n",
+    "ing ", "assistant\n", "system\n", "a\xc3", "\xa9\xf0", "\x9f\x98", "END"};
 
 }  // namespace
 

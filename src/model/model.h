@@ -39,8 +39,8 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// `text` as tokens, without a beginning-of-sequence token (see begin_of_sequence()). Any bytes are
-  /// accepted. Cost with libllama: about 305 µs per kB of English.
+  /// `text` as tokens, without a beginning-of-sequence token (see begin_of_sequence()). Any bytes
+  /// are accepted. Cost with libllama: about 305 µs per kB of English.
   virtual std::vector<Token> tokenize(std::string_view text, SpecialTokens special) const = 0;
 
   /// The bytes of `tokens` in a row; control tokens give nothing. May be half a character.
@@ -71,8 +71,8 @@ class ChatTemplate {
 
   /// The prompt text for `messages`, ending where the assistant's answer begins. With
   /// `continue_last`, the last message is an assistant turn that stays open: the prompt ends inside
-  /// it. Errors: kInvalidRequest when the template refuses the conversation (say, two user turns in a
-  /// row). Cost with libllama's Jinja: about 1.6 ms for two short messages.
+  /// it. Errors: kInvalidRequest when the template refuses the conversation (say, two user turns in
+  /// a row). Cost with libllama's Jinja: about 1.6 ms for two short messages.
   virtual Result<std::string> render(std::span<const TemplateMessage> messages,
                                      bool continue_last) const = 0;
 
@@ -81,14 +81,14 @@ class ChatTemplate {
 };
 
 struct ModelInfo {
-  std::string name;          ///< as the operator named it, e.g. "smollm2-135m"
-  std::string description;   ///< architecture, size, type: "llama 135M Q4_1"
+  std::string name;         ///< as the operator named it, e.g. "smollm2-135m"
+  std::string description;  ///< architecture, size, type: "llama 135M Q4_1"
   std::string architecture;
   std::uint64_t parameters = 0;
   std::uint64_t file_bytes = 0;
   std::uint32_t vocabulary = 0;
-  std::uint32_t embedding = 0;         ///< width of a hidden state
-  std::uint32_t context_trained = 0;   ///< tokens
+  std::uint32_t embedding = 0;        ///< width of a hidden state
+  std::uint32_t context_trained = 0;  ///< tokens
   std::uint64_t kv_bytes_per_cell = 0;
 };
 
@@ -138,27 +138,29 @@ class ModelContext {
   /// Computes `rows` (1 ≤ size ≤ batch_rows) in one forward pass.
   virtual DecodeStatus decode(std::span<const BatchRow> rows) = 0;
 
-  /// Logits of row `row` of the last successful decode, which must have asked for them: one float per
-  /// vocabulary entry. Valid until the next decode(). The caller may overwrite them.
+  /// Logits of row `row` of the last successful decode, which must have asked for them: one float
+  /// per vocabulary entry. Valid until the next decode(). The caller may overwrite them.
   virtual std::span<float> logits(std::size_t row) = 0;
 
   /// Final-norm hidden state of a row; needs ContextOptions::embeddings. Valid like logits().
   virtual std::span<const float> embedding(std::size_t row) = 0;
 
-  /// Frees the cells of `range`; end may exceed what is there. False when the layout cannot cut there
-  /// (nothing changed): drop the whole sequence instead.
+  /// Frees the cells of `range`; end may exceed what is there. False when the layout cannot cut
+  /// there (nothing changed): drop the whole sequence instead.
   virtual bool remove(SlotId slot, PositionRange range) = 0;
 
-  /// Makes `to` (empty) hold `range` of `from`. Cells are shared where the layout can; otherwise the
-  /// range must be the whole sequence. False when the layout cannot do it.
+  /// Makes `to` (empty) hold `range` of `from`. Cells are shared where the layout can; otherwise
+  /// the range must be the whole sequence. False when the layout cannot do it.
   virtual bool copy(SlotId from, SlotId to, PositionRange range) = 0;
 
   /// Positions held by `slot`; empty when none. For sliding windows `begin` may exceed 0.
   virtual PositionRange positions(SlotId slot) const = 0;
 
-  /// A copy of the sequence's state, to be given to restore() of the same context. Errors: kInternal.
+  /// A copy of the sequence's state, to be given to restore() of the same context. Errors:
+  /// kInternal.
   virtual Result<std::vector<std::byte>> save(SlotId slot) const = 0;
-  /// Replaces the sequence by a saved one. Errors: kInternal when the bytes do not fit this context.
+  /// Replaces the sequence by a saved one. Errors: kInternal when the bytes do not fit this
+  /// context.
   virtual Result<void> restore(SlotId slot, std::span<const std::byte> state) = 0;
 
   /// Compute threads from the next decode on. Pools are made once per count and kept.
@@ -177,7 +179,8 @@ class Model {
   virtual const ChatTemplate& chat_template() const = 0;
 
   /// The model must outlive its contexts. Errors: kConfiguration (does not fit memory or limits).
-  virtual Result<std::unique_ptr<ModelContext>> make_context(const ContextOptions& options) const = 0;
+  virtual Result<std::unique_ptr<ModelContext>> make_context(
+      const ContextOptions& options) const = 0;
 };
 
 }  // namespace zerohop

@@ -34,14 +34,12 @@ std::string reminder(const Message& entry) {
 
 class Shaper {
  public:
-  explicit Shaper(const Conversation& conversation) : conversation_(conversation) {
+  Shaper(const Conversation& conversation, std::string_view default_system)
+      : conversation_(conversation) {
     for (const TextBlock& block : conversation.system) append_block(system_, block.text);
     if (!system_.empty()) return;
-    const std::vector<Message>& messages = conversation.messages;
-    for (; first_turn_ < messages.size() && messages[first_turn_].role == Role::kSystem;
-         ++first_turn_) {
-      append_blocks(system_, messages[first_turn_].content);
-    }
+    take_leading_entries();
+    if (system_.empty()) system_ = default_system;
   }
 
   ShapedConversation shape(const TemplateTraits& traits) {
@@ -60,6 +58,14 @@ class Shaper {
   }
 
  private:
+  void take_leading_entries() {
+    const std::vector<Message>& messages = conversation_.messages;
+    for (; first_turn_ < messages.size() && messages[first_turn_].role == Role::kSystem;
+         ++first_turn_) {
+      append_blocks(system_, messages[first_turn_].content);
+    }
+  }
+
   void add_front(const TemplateTraits& traits) {
     if (!system_.empty() && traits.system_place == SystemPlace::kSystemMessage) {
       shaped_.messages.push_back({"system", system_});
@@ -100,8 +106,9 @@ class Shaper {
 }  // namespace
 
 ShapedConversation shape_conversation(const Conversation& conversation,
-                                      const TemplateTraits& traits) {
-  return Shaper(conversation).shape(traits);
+                                      const TemplateTraits& traits,
+                                      std::string_view default_system) {
+  return Shaper(conversation, default_system).shape(traits);
 }
 
 std::string_view trim_space_left(std::string_view text) {

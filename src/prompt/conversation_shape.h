@@ -52,9 +52,11 @@ struct ShapedConversation {
   bool continue_last = false;
 };
 
-/// Applies the rules above. Cannot fail.
+/// Applies the rules above. `default_system` is the system prompt of conversations that bring none;
+/// empty leaves it to the template. Cannot fail.
 ShapedConversation shape_conversation(const Conversation& conversation,
-                                      const TemplateTraits& traits);
+                                      const TemplateTraits& traits,
+                                      std::string_view default_system = {});
 
 /// `text` without the bytes of isspace() at its beginning, its end, or both.
 std::string_view trim_space_left(std::string_view text);

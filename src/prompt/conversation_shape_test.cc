@@ -153,5 +153,17 @@ TEST(TrimSpace, TakesTheBytesOfIsspaceOnly) {
   EXPECT_EQ(trim_space_right("  a "), "  a");
 }
 
+TEST(ShapeConversation, FillsInTheDefaultSystemPromptOnlyWhereThereIsNone) {
+  Conversation conversation;
+  conversation.messages.push_back(Message{Role::kUser, {TextBlock{"hi"}}});
+  const auto with_default = shape_conversation(conversation, {}, "be kind");
+  ASSERT_EQ(with_default.messages.size(), 2u);
+  EXPECT_EQ(with_default.messages[0].role, "system");
+  EXPECT_EQ(with_default.messages[0].content, "be kind");
+  EXPECT_EQ(shape_conversation(conversation, {}).messages.size(), 1u);
+  conversation.system.push_back(TextBlock{"be strict"});
+  EXPECT_EQ(shape_conversation(conversation, {}, "be kind").messages[0].content, "be strict");
+}
+
 }  // namespace
 }  // namespace zerohop

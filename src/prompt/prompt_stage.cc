@@ -8,8 +8,9 @@
 
 namespace zerohop {
 
-PromptStage::PromptStage(const Model& model)
-    : begin_of_sequence_(model.tokenizer().begin_of_sequence()),
+PromptStage::PromptStage(const Model& model, std::string default_system)
+    : default_system_(std::move(default_system)),
+      begin_of_sequence_(model.tokenizer().begin_of_sequence()),
       tokenizer_(model.tokenizer()),
       renderer_(model.chat_template(), tokenizer_.specials()) {
   const bool own_place = template_traits().system_place == SystemPlace::kSystemMessage;
@@ -20,7 +21,8 @@ PromptStage::PromptStage(const Model& model)
 }
 
 Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation) const {
-  const ShapedConversation shaped = shape_conversation(conversation, renderer_.traits());
+  const ShapedConversation shaped =
+      shape_conversation(conversation, renderer_.traits(), default_system_);
   ZH_ASSIGN_OR_RETURN(const RenderedPrompt rendered, renderer_.render(shaped));
   PreparedPrompt prompt;
   prompt.tokens = tokenizer_.tokenize(rendered.text, rendered.foreign);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/error.h"
@@ -29,7 +30,9 @@ class PromptStage {
  public:
   /// Tries the model's chat template out and logs how prompts will be rendered: 16 ms for the
   /// default model.
-  explicit PromptStage(const Model& model);
+  /// `default_system` is the system prompt of conversations that bring none; empty leaves it to the
+  /// template.
+  explicit PromptStage(const Model& model, std::string default_system = {});
 
   /// Errors: kInvalidRequest when the template refuses the conversation. Costs the tokenising
   /// (about 305 µs per kB with libllama) and, unless every prompt is rendered (see splice_mode()),
@@ -40,6 +43,7 @@ class PromptStage {
   const TemplateTraits& template_traits() const { return renderer_.traits(); }
 
  private:
+  const std::string default_system_;
   const std::optional<Token> begin_of_sequence_;
   const GuardedTokenizer tokenizer_;
   const TemplateRenderer renderer_;

@@ -1,8 +1,8 @@
 """The official Python client against the server, as its users call it."""
 import asyncio
 
-from support.prompts import (CAPITAL, ENDLESS, GREEDY, MODEL, assistant, body, capital, fresh,
-                             long_text, user)
+from support.prompts import (CAPITAL, ENDLESS, GREEDY, MODEL, SYSTEM, assistant, body, capital,
+                             fresh, long_text, user)
 from support.sse import prompt_tokens
 from support.waiting import wait_until
 
@@ -12,7 +12,7 @@ def ask(client, messages, **fields):
     if isinstance(messages, str):
         messages = [user(messages)]
     extra = {**GREEDY, **fields.pop("extra_body", {})}
-    fields = {"model": MODEL, "max_tokens": 32, "messages": messages, **fields}
+    fields = {"model": MODEL, "max_tokens": 32, "system": SYSTEM, "messages": messages, **fields}
     return client.messages.create(extra_body=extra, **fields)
 
 
@@ -33,7 +33,8 @@ def raised(kind, call):
 def test_a_message_names_paris_with_true_usage(context):
     with context.client() as client:
         message = ask(client, CAPITAL)
-        count = client.messages.count_tokens(model=MODEL, messages=[user(CAPITAL)])
+        count = client.messages.count_tokens(model=MODEL, system=SYSTEM,
+                                             messages=[user(CAPITAL)])
     assert "Paris" in text_of(message), message
     assert message.type == "message" and message.role == "assistant", message
     assert message.model == MODEL, message
@@ -57,7 +58,7 @@ def test_a_streams_text_equals_its_final_message(context):
     with context.client() as client:
         whole = ask(client, CAPITAL)
         with client.messages.stream(model=MODEL, max_tokens=32, messages=[user(CAPITAL)],
-                                    extra_body=GREEDY) as stream:
+                                    system=SYSTEM, extra_body=GREEDY) as stream:
             pieces = list(stream.text_stream)
             final = stream.get_final_message()
     assert len(pieces) > 1, pieces
@@ -72,7 +73,8 @@ def test_a_streams_text_equals_its_final_message(context):
 def test_raw_stream_events_come_in_the_libraries_types(context):
     with context.client() as client:
         events = list(client.messages.create(model=MODEL, max_tokens=32, stream=True,
-                                             messages=[user(CAPITAL)], extra_body=GREEDY))
+                                             system=SYSTEM, messages=[user(CAPITAL)],
+                                             extra_body=GREEDY))
     kinds = [event.type for event in events]
     assert kinds[0] == "message_start" and kinds[-1] == "message_stop", kinds
     text = "".join(event.delta.text for event in events if event.type == "content_block_delta")
@@ -108,7 +110,8 @@ def test_a_stop_sequence_ends_the_text_in_front_of_it(context):
         expected = whole[:whole.index(stop)]
         message = ask(client, CAPITAL, stop_sequences=["never said", stop])
         with client.messages.stream(model=MODEL, max_tokens=32, messages=[user(CAPITAL)],
-                                    stop_sequences=[stop], extra_body=GREEDY) as stream:
+                                    system=SYSTEM, stop_sequences=[stop],
+                                    extra_body=GREEDY) as stream:
             streamed = stream.get_final_message()
     for answer in (message, streamed):
         assert answer.stop_reason == "stop_sequence", answer
@@ -126,8 +129,9 @@ def test_max_tokens_cuts_the_answer_at_that_token(context):
 
 
 def test_counted_tokens_equal_the_usage_of_the_same_request(context):
+    from anthropic import omit
     requests = [
-        {"messages": [user("Hi")]},
+        {"messages": [user("Hi")], "system": omit},
         {"messages": [user("Hi")], "system": "Be brief."},
         {"messages": [user("Hi"), assistant("Hello!"), user("Grüße – 你好 🙂 <|im_end|>")]},
         {"messages": [user([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])]},
@@ -136,6 +140,7 @@ def test_counted_tokens_equal_the_usage_of_the_same_request(context):
     ]
     with context.client() as client:
         for fields in requests:
+            fields = {"system": SYSTEM, **fields}
             count = client.messages.count_tokens(model=MODEL, **fields).input_tokens
             usage = ask(client, max_tokens=1, **fields).usage
             total = usage.input_tokens + usage.cache_read_input_tokens
@@ -274,9 +279,10 @@ def test_every_protocol_version_is_served(context):
 def test_beta_calls_and_unknown_betas_are_served(context):
     with context.client() as client:
         message = client.beta.messages.create(
-            model=MODEL, max_tokens=32, messages=[user(CAPITAL)], extra_body=GREEDY,
+            model=MODEL, max_tokens=32, system=SYSTEM, messages=[user(CAPITAL)], extra_body=GREEDY,
             betas=["interleaved-thinking-2025-05-14", "no-such-beta-2031-01-01"])
-        count = client.beta.messages.count_tokens(model=MODEL, messages=[user(CAPITAL)],
+        count = client.beta.messages.count_tokens(model=MODEL, system=SYSTEM,
+                                                  messages=[user(CAPITAL)],
                                                   betas=["token-counting-2024-11-01"])
     assert "Paris" in text_of(message), message
     assert count.input_tokens == prompt_tokens(message.usage.model_dump()), (count, message)
@@ -289,7 +295,7 @@ def test_fields_that_the_server_does_not_know_are_ignored(context):
              "thinking": {"type": "disabled"}, "tools": [], "inference_geo": None}
     with context.client() as client:
         message = ask(client, [user([{"type": "text", "text": CAPITAL, "cache_control": mark}])],
-                      system=[{"type": "text", "text": "Be brief.", "cache_control": mark}],
+                      system=[{"type": "text", "text": SYSTEM, "cache_control": mark}],
                       extra_body=extra)
     assert "Paris" in text_of(message), message
 
@@ -298,7 +304,8 @@ def test_the_asynchronous_client_works_with_several_requests_at_once(context):
     async def run():
         async with context.async_client() as client:
             async def one():
-                async with client.messages.stream(model=MODEL, max_tokens=32, extra_body=GREEDY,
+                async with client.messages.stream(model=MODEL, max_tokens=32, system=SYSTEM,
+                                                  extra_body=GREEDY,
                                                   messages=[user(CAPITAL)]) as stream:
                     pieces = [piece async for piece in stream.text_stream]
                     return "".join(pieces), await stream.get_final_message()

@@ -1,14 +1,16 @@
 """The program's words, exit codes and one-line complaints."""
 import json
+import signal
 import socket as sockets
 import stat
 import subprocess
 
-from support.prompts import CAPITAL, MODEL, capital
+from support.prompts import CAPITAL, MODEL, SYSTEM, capital
 from support.sandbox import MODEL_BYTES
 from support.waiting import wait_until
 
-GREEDY_CHAT = ("chat", "--temperature", "0", "--max-tokens", "32", "--log-level", "error")
+GREEDY_CHAT = ("chat", "--temperature", "0", "--max-tokens", "32", "--log-level", "error",
+               "--system", SYSTEM)
 
 
 def check_refusal(done, code, *words):
@@ -167,9 +169,8 @@ def test_flags_go_over_the_environment_over_the_file(context):
     server = context.start_server("--config", str(file), "--instance-id", "flag",
                                   environment=variables)
     assert server.instance == "flag", server.ready_line
-    metrics = server.metrics()
-    labels = dict(next(pairs for name, pairs in metrics.samples if name == "zerohop_build_info"))
-    assert labels["pool"] == "variable", labels
+    pools = {dict(pairs)["pool"] for _, pairs in server.metrics().samples}
+    assert pools == {"variable"}, pools
     assert '"info"' not in server.log_text(), server.log_text()
 
 
@@ -197,7 +198,7 @@ def test_files_that_cannot_be_read_are_refused(context):
     missing = context.sandbox.path(".yaml")
     check_refusal(serve(context, "--config", str(missing)), 2, missing)
     check_refusal(serve(context, "--config", str(context.sandbox.root)), 2, context.sandbox.root)
-    for content in ("server: [", "- a\n- b\n", "server:\n\tport: 1\n", "{", b"\xff\xfe\x00"):
+    for content in ("server: [", "- a\n- b\n", "server:\n\tport: 1\n", "{", "\x00\x01"):
         check_refusal(serve(context, config=content), 2, ".yaml")
 
 
@@ -265,9 +266,7 @@ def test_chat_keeps_a_conversation_from_standard_input(context):
 
 
 def test_chat_that_is_interrupted_says_what_it_has(context):
-    import signal
-    words = [str(context.program), "chat", "--temperature", "1", "--max-tokens", "100000",
-             "--log-level", "error", "--seed", "1"]
+    words = [str(context.program), *GREEDY_CHAT, "--max-tokens", "100000"]
     with subprocess.Popen(words, env=context.sandbox.environment(), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(b"Write a very long story about a dragon and a village.\n")

@@ -5,12 +5,10 @@ import struct
 
 from support.http import begin_response, post_bytes, read_reply
 from support.parallel import in_parallel
-from support.prompts import MODEL, assistant, body, capital, endless, fresh, long_text, user
+from support.prompts import CAPITALS, MODEL, assistant, body, capital, endless, fresh, long_text, user
 from support.stream import OpenStream
 from support.waiting import wait_until
 
-CAPITALS = {"France": "Paris", "Germany": "Berlin", "Italy": "Rome", "Spain": "Madrid",
-            "Japan": "Tokyo", "Egypt": "Cairo", "Greece": "Athens", "Russia": "Moscow"}
 DROPPED_CONNECTIONS = 500
 SEED = 20260131
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)

@@ -1,13 +1,14 @@
 """Bytes on the wire, as curl and other strict clients see them."""
 import http.client
 import io
+import json
 import re
 import shlex
 import subprocess
 from pathlib import Path
 
 from support.http import check_common_headers, check_error, exchange
-from support.prompts import CAPITAL, MODEL, body, capital, endless, user
+from support.prompts import MODEL, body, capital, endless, user
 from support.sse import prompt_tokens, read_stream
 from support.stream import OpenStream
 from support.waiting import wait_until
@@ -124,7 +125,6 @@ def test_a_chunked_request_body_is_read(context):
 
 
 def test_expect_100_continue_is_answered_before_the_body(context):
-    import json
     output = context.curl_output(context.server.url + "/v1/messages", "--json",
                                  json.dumps(capital()), "-H", "Expect: 100-continue")
     assert output.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"), output[:200]
@@ -226,8 +226,7 @@ def test_pipelined_requests_are_answered_in_order(context):
 
 def test_an_old_http_1_0_client_gets_a_stream_that_ends_with_the_connection(context):
     with context.server.connect() as socket:
-        request = b'{"stream":true,"temperature":0,"max_tokens":32,"messages":[' \
-                  b'{"role":"user","content":"' + CAPITAL.encode() + b'"}]}'
+        request = json.dumps(capital(stream=True)).encode()
         socket.sendall(b"POST /v1/messages HTTP/1.0\r\ncontent-length: %d\r\n\r\n%s"
                        % (len(request), request))
         received = b"".join(iter(lambda: socket.recv(65536), b""))
@@ -313,6 +312,8 @@ def test_a_model_name_that_is_unknown_gets_the_default_tier(context):
 
 
 def test_missing_fields_get_the_lenient_defaults(context):
+    request = {name: value for name, value in capital().items()
+               if name not in ("model", "max_tokens")}
     reply = context.curl(context.server.url + "/v1/messages", "-H", "content-type:", "-d",
-                         '{"temperature":0,"messages":[{"role":"user","content":"%s"}]}' % CAPITAL)
+                         json.dumps(request))
     assert "Paris" in reply.json()["content"][0]["text"], reply

@@ -10,6 +10,9 @@
 namespace zerohop {
 namespace {
 
+// What one token can bring: what was held back, and its own longest form.
+constexpr std::size_t kTokenBytesMax = 32;
+
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -87,8 +90,11 @@ Result<void> SimClient::submit() {
   } else {
     // As Tier::submit(), with a smaller buffer.
     EngineLoop& loop = world_.tier.loop();
-    auto stream =
-        std::make_shared<TokenStream>([&loop] { loop.ring(); }, habits_.buffer_bytes);
+    const auto ring = [this, &loop] {
+      ++rings_;
+      loop.ring();
+    };
+    auto stream = std::make_shared<TokenStream>(ring, habits_.buffer_bytes);
     prepared.request.stream = stream;
     prepared.request.submitted_at = submitted_at_;
     ZH_RETURN_IF_ERROR(loop.submit(std::move(prepared.request)));
@@ -128,9 +134,11 @@ void SimClient::tick() {
 void SimClient::read() {
   std::vector<Event> events;
   const bool was_woken = std::exchange(woken_, false);
+  const std::uint64_t rings_before = rings_;
   const bool ended = stream_->read(events);
   world_.trace.require(events.empty() || was_woken,
                        "client " + std::to_string(number_) + " was not woken for its events");
+  if (habits_.buffer_bytes > 0) check_buffer(events, ended || rings_ > rings_before);
   // Nothing is out yet: the failure can still be a status.
   if (!events.empty() && life_.state() == RequestState::kInferring) {
     if (const auto* failed = std::get_if<Failed>(&events.front())) return refuse(failed->error);
@@ -145,6 +153,18 @@ void SimClient::read() {
     send(bytes);
   }
   if (ended) finish();
+}
+
+// Its stream is bounded, and the engine hears when there is room again.
+void SimClient::check_buffer(const std::vector<Event>& events, bool engine_knows) {
+  std::size_t bytes = 0;
+  for (const Event& event : events) {
+    if (const auto* delta = std::get_if<TextDelta>(&event)) bytes += delta->text.size();
+  }
+  world_.trace.require(bytes < habits_.buffer_bytes + kTokenBytesMax,
+                       "a paused request went on: " + std::to_string(bytes) + " bytes unread");
+  world_.trace.require(bytes < habits_.buffer_bytes || engine_knows,
+                       "the engine was not told that there is room");
 }
 
 void SimClient::take(const Event& event) {
@@ -220,9 +240,9 @@ void SimClient::check_partial_text() {
   const std::string& text = checker_.answer().text;
   if (text.empty()) return;
   const std::optional<OracleAnswer> right = world_.oracle.answer(request_.body);
-  world_.trace.require(right && right->text.starts_with(text),
-                       "client " + std::to_string(number_) + ": the part " + quoted(text) +
-                           " begins no right answer");
+  world_.trace.require(right && right->text.starts_with(text), "client " + std::to_string(number_) +
+                                                                   ": the part " + quoted(text) +
+                                                                   " begins no right answer");
 }
 
 }  // namespace zerohop

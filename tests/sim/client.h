@@ -4,9 +4,9 @@
 //   tick()    time passes: the client may go away, may read
 //   over()    answered, refused, failed or gone
 //
-// The client reads when the server wakes it, as StreamReader does, or at its own slow pace. When the
-// answer ends it is held against the oracle. A client is over within one call; the permit goes back
-// with it.
+// The client reads when the server wakes it, as StreamReader does, or at its own slow pace. When
+// the answer ends it is held against the oracle. A client is over within one call; the permit goes
+// back with it.
 #pragma once
 
 #include <cstddef>
@@ -42,10 +42,10 @@ struct ClientSurroundings {
 
 /// How a client behaves. Ticks count rounds of the world.
 struct ClientHabits {
-  std::uint32_t read_every = 0;           ///< ticks; 0: at once when woken
-  std::uint32_t read_from = 0;            ///< ticks after the request
-  std::size_t buffer_bytes = 0;           ///< of its stream; 0: as the server makes it
-  std::optional<std::uint32_t> leaves_at; ///< ticks after the request
+  std::uint32_t read_every = 0;            ///< ticks; 0: at once when woken
+  std::uint32_t read_from = 0;             ///< ticks after the request
+  std::size_t buffer_bytes = 0;            ///< of its stream; 0: as the server makes it
+  std::optional<std::uint32_t> leaves_at;  ///< ticks after the request
 };
 
 class SimClient {
@@ -87,6 +87,7 @@ class SimClient {
   void refuse(const Error& error);
   Result<void> submit();
   void read();
+  void check_buffer(const std::vector<Event>& events, bool engine_knows);
   void take(const Event& event);
   void send(std::string_view bytes);
   void finish();
@@ -116,6 +117,7 @@ class SimClient {
   std::uint32_t prompt_tokens_ = 0;
   std::uint32_t max_tokens_ = 0;
   std::vector<std::string> stops_;
+  std::uint64_t rings_ = 0;  // of its own small stream
   bool entered_engine_ = false;
   bool woken_ = true;  // a reader looks once before it waits
 };

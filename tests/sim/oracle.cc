@@ -31,12 +31,13 @@ OracleAnswer gather(const std::vector<Event>& events) {
 
 }  // namespace
 
-std::unique_ptr<Tier> make_sim_tier(const WorldOptions& options, FakeFault fault,
+std::unique_ptr<Tier> make_sim_tier(const WorldOptions& options, ModelHooks hooks,
                                     VirtualClock& clock, StreamWaker& waker) {
   FakeModelOptions model;
   model.seed = options.seed;
   model.end_of_turn_chance = options.end_of_turn_chance;
-  model.fault = std::move(fault);
+  model.fault = std::move(hooks.fault);
+  model.script = std::move(hooks.script);
   model.cost = options.cost;
   model.clock = &clock;
   TierParts parts;
@@ -61,13 +62,17 @@ std::optional<OracleAnswer> Oracle::answer(std::string_view body) const {
   const std::unique_ptr<Tier> tier = make_sim_tier(options_, {}, clock, waker);
   auto request = parse_messages_request(body, sim_parse_options(options_));
   if (!request.ok()) return std::nullopt;
-  auto prepared = tier->prepare(request->conversation, std::move(request->generation));
+  auto prepared = tier->prepare(request->conversation, request->generation);
   if (!prepared.ok()) return std::nullopt;
+  const OracleAnswer plain =
+      plain_answer(tier->model(), tier->window(), prepared->request.prompt, request->generation);
   const auto stream = std::move(tier->submit(std::move(*prepared))).value();
   std::vector<Event> events;
   while (tier->loop().step()) stream->read(events);
   stream->read(events);
-  return gather(events);
+  OracleAnswer answer = gather(events);
+  if (answer != plain) ++disagreements_;
+  return answer;
 }
 
 }  // namespace zerohop

@@ -1,10 +1,12 @@
 // The right answer: what a request gets when it is alone in a fresh server.
 //
 // Batching, pauses, faults, cancellations of others and reused cells must not change a byte of it.
-// The oracle goes through the same code as the world does, but with one request, no reuse, no faults
-// and a reader that never lags, so what it checks is that requests do not touch each other.
+// The oracle goes through the same code as the world does, but with one request, no reuse, no
+// faults and a reader that never lags, so what it checks is that requests do not touch each other.
+// Its own answer is held against plain_answer(), which knows nothing of the engine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,25 +15,24 @@
 #include "api/parse_options.h"
 #include "app/tier.h"
 #include "base/clock.h"
-#include "core/usage.h"
 #include "engine/token_stream.h"
 #include "model/fake_model.h"
+#include "plain_answer.h"
 #include "world_options.h"
 
 namespace zerohop {
 
+/// Where the world can reach into the fake model; see FakeModelOptions. Either may be empty.
+struct ModelHooks {
+  FakeFault fault;
+  FakeScript script;
+};
+
 /// A tier on the fake model of this world; the caller steps its loop.
-std::unique_ptr<Tier> make_sim_tier(const WorldOptions& options, FakeFault fault,
+std::unique_ptr<Tier> make_sim_tier(const WorldOptions& options, ModelHooks hooks,
                                     VirtualClock& clock, StreamWaker& waker);
 
 ParseOptions sim_parse_options(const WorldOptions& options);
-
-struct OracleAnswer {
-  std::string text;
-  FinishReason reason = FinishReason::kEndOfTurn;
-  std::string stop_sequence;
-  Usage usage;
-};
 
 class Oracle {
  public:
@@ -40,8 +41,12 @@ class Oracle {
   /// Nothing when the request is refused.
   std::optional<OracleAnswer> answer(std::string_view body) const;
 
+  /// Of all answers so far, how many the plain loop gave otherwise.
+  std::uint64_t disagreements() const { return disagreements_; }
+
  private:
   WorldOptions options_;
+  mutable std::uint64_t disagreements_ = 0;
 };
 
 }  // namespace zerohop

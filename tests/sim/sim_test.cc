@@ -17,7 +17,7 @@
 namespace zerohop {
 namespace {
 
-constexpr std::uint64_t kWorlds = 200;
+constexpr std::uint64_t kWorlds = 400;
 
 std::optional<std::uint64_t> number_in(const char* variable) {
   const char* value = std::getenv(variable);
@@ -82,16 +82,33 @@ TEST_F(Simulation, RepeatsAWorldExactly) {
 }
 
 TEST_F(Simulation, VisitsWhatItIsMeantToVisit) {
+  if (number_in("ZEROHOP_SIM_SEED")) return;  // one world need not show everything
   WorldCounts counts;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) run_world(seed, &counts);
-  for (const char* name :
-       {"aborted step", "answered: end_turn", "answered: max_tokens",
-        "answered: model_context_window_exceeded", "answered: stop_sequence",
-        "cancelled in decode", "cancelled in prefill", "cancelled in the queue",
-        "cancelled inside a decode", "failed: model_failure", "failed: shutting_down",
-        "fatal step", "mended UTF-8", "paused", "refused: invalid_request", "refused: overloaded",
-        "refused: prompt_too_long", "refused: shutting_down", "reused a prefix",
-        "step without room", "stopped", "stopped inside a decode", "waited for cells"}) {
+  for (const char* name : {"aborted step",
+                           "all left inside a decode",
+                           "answered: end_turn",
+                           "answered: max_tokens",
+                           "answered: model_context_window_exceeded",
+                           "answered: stop_sequence",
+                           "cancelled in decode",
+                           "cancelled in prefill",
+                           "cancelled in the queue",
+                           "cancelled inside a decode",
+                           "failed: model_failure",
+                           "failed: shutting_down",
+                           "fatal step",
+                           "mended UTF-8",
+                           "paused",
+                           "refused: invalid_request",
+                           "refused: overloaded",
+                           "refused: prompt_too_long",
+                           "refused: shutting_down",
+                           "reused a prefix",
+                           "step without room",
+                           "stopped",
+                           "stopped inside a decode",
+                           "waited for cells"}) {
     EXPECT_GT(counts[name], 0u) << name;
   }
 }

@@ -14,10 +14,14 @@ namespace {
 namespace json = boost::json;
 
 // Half characters across token borders, pieces of the fake vocabulary, names of control tokens.
-constexpr std::array<std::string_view, 16> kWords{
-    "the ",   "Paris", " is",   " and ",       "caf\xc3\xa9 ", "\xf0\x9f\x98\x80", "STOP",
-    "END",    "\n",    "why? ", "<|im_end|>",  "one two ",     "\"quoted\" ",      "a\\b ",
-    "user\n", "\xe6\x97\xa5\xe6\x9c\xac"};
+constexpr std::array<std::string_view, 16> kWords{"the ",         "Paris",
+                                                  " is",          " and ",
+                                                  "caf\xc3\xa9 ", "\xf0\x9f\x98\x80",
+                                                  "STOP",         "END",
+                                                  "\n",           "why? ",
+                                                  "<|im_end|>",   "one two ",
+                                                  "\"quoted\" ",  "a\\b ",
+                                                  "user\n",       "\xe6\x97\xa5\xe6\x9c\xac"};
 
 // Shared by many speakers, so that prefixes meet.
 constexpr std::array<std::string_view, 3> kSystems{
@@ -95,14 +99,18 @@ void Speaker::add_limits(json::object& body) {
   if (random_.chance(0.3)) body["top_k"] = 1 + random_.below(20);
 }
 
-// Taken from what the model is going to say, so that they match; others beside them do not.
+// Taken from what the model is going to say: some match, some begin at its end and are still open
+// when it is over, some never begin.
 void Speaker::add_stops(json::object& body) {
   const auto answer = oracle_.answer(json::serialize(body));
   json::array stops;
   if (answer && !answer->text.empty()) {
     const std::size_t begin = random_.below(answer->text.size());
     const std::string stop = answer->text.substr(begin, 1 + random_.below(6));
-    if (is_ascii(stop)) stops.emplace_back(stop);
+    if (is_ascii(stop) && random_.chance(0.7)) stops.emplace_back(stop);
+    const std::size_t open = std::min<std::size_t>(answer->text.size(), 1 + random_.below(3));
+    const std::string tail = answer->text.substr(answer->text.size() - open);
+    if (is_ascii(tail) && random_.chance(0.3)) stops.emplace_back(tail + "\n\n");
   }
   if (random_.chance(0.5)) stops.emplace_back("\n\nHuman:");
   if (random_.chance(0.3)) stops.emplace_back("STOP");

@@ -1,8 +1,8 @@
 // Reads an answer as the strictest official client would and names the first rule that it breaks.
 //
-// Written from the protocol (Messages API, streaming and response; SSE of WHATWG HTML), not from the
-// code that writes it: it has its own reader of lines and looks at plain JSON values. Bytes may come
-// in pieces of any size.
+// Written from the protocol (Messages API, streaming and response; SSE of WHATWG HTML), not from
+// the code that writes it: it has its own reader of lines and looks at plain JSON values. Bytes may
+// come in pieces of any size.
 #pragma once
 
 #include <boost/json/object.hpp>

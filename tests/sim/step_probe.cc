@@ -37,18 +37,19 @@ void StepProbe::look(std::span<const BatchRow> rows) {
     view.logits = row.wants_logits;
     deepest = std::max<std::int64_t>(deepest, row.position);
   }
-  decoders_ = 0;
-  std::int64_t rows_least = kPrefillRowsLeast;
+  decoders_ = singles_ = 0;
+  rows_ = rows.size();
   cells_read += kPrefillRowsLeast * deepest;
   for (const auto& [slot, view] : now_) {
     if (view.rows != 1 || !view.logits) continue;
-    ++rows_least;
+    ++singles_;
     cells_read += view.begin;
     const auto last = sampled_after_.find(slot);
     if (last != sampled_after_.end() && view.begin == last->second + 1) ++decoders_;
   }
-  least_cost_ = options_.cost.base + rows_least * options_.cost.per_row +
-                cells_read * options_.cost.per_cell;
+  const auto rows_least = static_cast<std::int64_t>(singles_) + kPrefillRowsLeast;
+  least_cost_ =
+      options_.cost.base + rows_least * options_.cost.per_row + cells_read * options_.cost.per_cell;
 }
 
 DecodeStatus StepProbe::choose() {
@@ -65,6 +66,7 @@ void StepProbe::count_fault(DecodeStatus status) {
     return;
   }
   ++(status == DecodeStatus::kFatal ? fatal_ : no_room_);
+  if (status == DecodeStatus::kFatal) last_fatal_ = decodes_;
   trace_.add(status == DecodeStatus::kFatal ? "the model fails" : "the model has no room");
   for (const auto& entry : now_) {
     if (++faults_[entry.first] < 2) continue;

@@ -23,12 +23,19 @@ class StepProbe {
   StepProbe(const WorldOptions& options, Random& random, Trace& trace)
       : options_(options), random_(random), trace_(trace) {}
 
-  /// Called by the model before each decode. `inside` is run while the decode is under way.
+  /// Called by the model before each decode; runs `inside`.
   DecodeStatus on_decode(std::span<const BatchRow> rows);
   std::function<void()> inside;
 
   /// Somebody decoded in the last step, that is, waited for it.
   bool somebody_waits() const { return decoders_ > 0; }
+  std::size_t decoders() const { return decoders_; }
+  /// Slots with one row whose logits were asked for: all decoders, and perhaps the end of a prompt.
+  std::size_t singles() const { return singles_; }
+  std::size_t slots() const { return now_.size(); }
+  std::size_t rows() const { return rows_; }
+  /// After a fatal step sequences catch up to where they were, like prompts.
+  bool recovering() const { return fatal_ > 0 && decodes_ - last_fatal_ < 100; }
   /// The shortest that the last step could be: every decoder's row, and the least progress of a
   /// prompt.
   Duration least_cost() const { return least_cost_; }
@@ -55,6 +62,9 @@ class StepProbe {
   std::map<SlotId, std::int32_t> sampled_after_;  // position of the last logits, by slot
   std::map<SlotId, std::uint32_t> faults_;        // in a row
   std::size_t decoders_ = 0;
+  std::size_t singles_ = 0;
+  std::size_t rows_ = 0;
+  std::uint64_t last_fatal_ = 0;
   Duration least_cost_{};
   DecodeStatus last_ = DecodeStatus::kOk;
   std::uint64_t decodes_ = 0;

@@ -36,8 +36,13 @@ World::World(const WorldOptions& options)
       probe_(options_, random_, trace_),
       admission_(options.requests_max) {
   probe_.inside = [this] { happen_inside_decode(); };
-  const auto fault = [this](std::span<const BatchRow> rows) { return probe_.on_decode(rows); };
-  tier_ = make_sim_tier(options_, fault, clock_, waker_);
+  ModelHooks hooks;
+  hooks.fault = [this](std::span<const BatchRow> rows) { return probe_.on_decode(rows); };
+  hooks.script = [this](TokenSpan) -> std::optional<Token> {
+    happen_between_rows();
+    return std::nullopt;
+  };
+  tier_ = make_sim_tier(options_, std::move(hooks), clock_, waker_);
   make_voices();
 }
 
@@ -90,8 +95,8 @@ void World::call(std::size_t voice) {
   SimRequest request = voices_[voice].speaker->next_request();
   const ClientSurroundings surroundings{
       *tier_, admission_, oracle_, clock_, sim_parse_options(options_), random_, trace_};
-  auto client = std::make_unique<SimClient>(surroundings, std::move(request), make_habits(),
-                                            next_number_++);
+  auto client =
+      std::make_unique<SimClient>(surroundings, std::move(request), make_habits(), next_number_++);
   const std::size_t in_flight = admission_.in_flight();
   client->enter();
   if (client->over()) {
@@ -147,12 +152,18 @@ bool World::step() {
   const std::uint64_t decodes = probe_.decodes();
   const std::uint64_t fatal = probe_.fatal();
   const std::uint64_t no_room = probe_.no_room();
+  const EngineSnapshot before = tier_->snapshot();
+  leavers_ = static_cast<std::size_t>(std::count_if(
+      gone_.begin(), gone_.end(), [](const auto& client) { return client->lingers(); }));
+  left_inside_ = 0;
   const bool stepped = tier_->loop().step();
   if (probe_.decodes() == decodes) return stepped;
   trace_.add(milliseconds_of(begin) + " step " +
              std::to_string((clock_.now() - begin).count() / 1'000) + " us, " +
              std::to_string(tier_->snapshot().last_step_rows) + " rows");
   check_step(clock_.now() - begin);
+  check_progress(before);
+  check_placing(before);
   // What was undone is computed again.
   const std::uint64_t again = (probe_.fatal() - fatal) * work_of_all() + probe_.no_room() - no_room;
   for (Call& call : calls_) call.patience += again;
@@ -166,15 +177,28 @@ void World::happen_inside_decode() {
     stopping_ = true;
     tier_->loop().stop();
   }
+  all_leave_ = random_.chance(options_.cancel_inside_chance / 4);
   if (calls_.empty() || !random_.chance(options_.cancel_inside_chance)) return;
   const std::size_t first = random_.below(calls_.size());
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     SimClient& client = *calls_[(first + i) % calls_.size()].client;
     if (client.over()) continue;
     client.leave();
+    ++left_inside_;
     ++counts_["cancelled inside a decode"];
     return;
   }
+}
+
+// Some rows have their cells, the others do not get theirs.
+void World::happen_between_rows() {
+  if (!std::exchange(all_leave_, false)) return;
+  for (Call& call : calls_) {
+    if (call.client->over()) continue;
+    call.client->leave();
+    ++left_inside_;
+  }
+  ++counts_["all left inside a decode"];
 }
 
 void World::settle() {
@@ -215,8 +239,8 @@ void World::come_back(std::size_t voice, double mean_seconds) {
 void World::pass_time(bool stepped) {
   if (stepped) return;
   const bool nothing_else = calls_.empty() && !arrivals_.empty();
-  const Duration until_next =
-      nothing_else ? arrivals_.begin()->first - clock_.now() : Duration(std::chrono::milliseconds(1));
+  const Duration until_next = nothing_else ? arrivals_.begin()->first - clock_.now()
+                                           : Duration(std::chrono::milliseconds(1));
   clock_.advance(std::max(until_next, Duration::zero()));
 }
 

@@ -4,8 +4,8 @@
 //
 //   round:   arrivals → one step of the engine → wake-ups → every client's tick → all rules
 //
-// Rules after every round (check_round()) and at the end (check_end()) are requirements of the trace;
-// the rules of one answer are in client.h. One owner, one thread.
+// Rules after every round (check_round()) and at the end (check_end()) are requirements of the
+// trace; the rules of one answer are in client.h. One owner, one thread.
 #pragma once
 
 #include <cstddef>
@@ -76,6 +76,7 @@ class World {
   void stop_now();
   bool step();
   void happen_inside_decode();
+  void happen_between_rows();
   void settle();
   void part_with(Call& call);
   void come_back(std::size_t voice, double mean_seconds);
@@ -84,6 +85,8 @@ class World {
 
   // What must hold (world_rules.cc)
   void check_step(Duration took);
+  void check_progress(const EngineSnapshot& before);
+  void check_placing(const EngineSnapshot& before);
   void check_round(bool stepped);
   void check_books(const EngineSnapshot& snapshot);
   void check_patience(bool stepped);
@@ -113,9 +116,11 @@ class World {
   std::uint64_t tick_ = 0;
   std::uint64_t next_number_ = 0;
   std::uint64_t submitted_ = 0;
-  std::uint64_t prompt_steps_ = 0;  // that taught the cost model about prompts
-  bool stopping_ = false;  // the loop was told to stop
-  bool stopped_ = false;   // and everybody in it was told
+  std::size_t leavers_ = 0;      // since the step before
+  std::size_t left_inside_ = 0;  // the decode that runs or ran last
+  bool all_leave_ = false;       // in the middle of the decode that runs
+  bool stopping_ = false;        // the loop was told to stop
+  bool stopped_ = false;         // and everybody in it was told
   WorldCounts counts_;
 };
 

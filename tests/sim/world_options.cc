@@ -63,7 +63,7 @@ WorldOptions make_world_options(std::uint64_t seed) {
 
   options.fault_chance = pick(random, std::array{0.0, 0.005, 0.05});
   options.fault_again_chance = pick(random, std::array{0.1, 0.5});
-  options.cancel_inside_chance = pick(random, std::array{0.0, 0.01});
+  options.cancel_inside_chance = pick(random, std::array{0.0, 0.01, 0.06});
   options.end = pick(random, std::array{WorldEnd::kDrain, WorldEnd::kDrain, WorldEnd::kDrainEarly,
                                         WorldEnd::kStop, WorldEnd::kStopInsideDecode});
   options.end_tick = between(random, 5, 250);

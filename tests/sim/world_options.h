@@ -29,19 +29,19 @@ struct WorldOptions {
 
   // The clients
   std::uint32_t speakers = 0;
-  std::uint32_t turns_max = 0;     ///< requests of one speaker
-  double malformed_chance = 0;     ///< of each request, as the following ones
+  std::uint32_t turns_max = 0;  ///< requests of one speaker
+  double malformed_chance = 0;  ///< of each request, as the following ones
   double too_long_chance = 0;
   double cancel_chance = 0;
-  double slow_chance = 0;          ///< reads seldom, through a tiny buffer
-  double sleeper_chance = 0;       ///< reads nothing for a long time
+  double slow_chance = 0;     ///< reads seldom, through a tiny buffer
+  double sleeper_chance = 0;  ///< reads nothing for a long time
 
   // The misfortunes
-  double fault_chance = 0;         ///< of each decode
-  double fault_again_chance = 0;   ///< of the decode after a fault
-  double cancel_inside_chance = 0; ///< that somebody goes away while a decode runs
+  double fault_chance = 0;          ///< of each decode
+  double fault_again_chance = 0;    ///< of the decode after a fault
+  double cancel_inside_chance = 0;  ///< that somebody goes away while a decode runs
   WorldEnd end = WorldEnd::kDrain;
-  std::uint32_t end_tick = 0;      ///< of the early ends
+  std::uint32_t end_tick = 0;  ///< of the early ends
 };
 
 WorldOptions make_world_options(std::uint64_t seed);

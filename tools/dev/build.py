@@ -3,7 +3,7 @@ import hashlib
 import json
 
 from dev import llama
-from dev.common import ROOT, Failure, build_dir, locked, run, run_quiet
+from dev.common import ROOT, Failure, build_dir, locked, run
 
 STAMP = ".dev-configured"
 
@@ -36,13 +36,6 @@ def build(preset, llama_choice, sources, targets=()):
         chosen = ["--target", *targets] if targets else []
         run(["cmake", "--build", folder, *chosen])
     return folder
-
-
-def targets_of(folder, pattern):
-    """Names of the programs of a build folder that the compiled regular expression matches."""
-    text = run_quiet(["ninja", "-C", folder, "-t", "targets", "all"])
-    names = {line.split(":")[0] for line in text.splitlines() if ": phony" in line}
-    return sorted(name for name in names if pattern.fullmatch(name))
 
 
 def program(folder):

@@ -1,6 +1,7 @@
 """Bundles: everything that the other subcommands would download, in one file.
 
-Packages of the operating system are not in it; they come from the distribution's own mirror.
+Packages of the operating system are not in it; they come from the distribution's own mirror. The
+client libraries of the end-to-end tests are those for the Python that writes it.
 """
 import contextlib
 import tarfile

@@ -2,7 +2,7 @@
 import argparse
 import os
 import random
-import re
+import signal
 import subprocess
 import sys
 
@@ -37,7 +37,7 @@ def parser():
     command.add_argument("name", nargs="?", default="", help="only tests with this in their name")
     command = add("check", do_check, "format, layers, tidy, headers and unit tests")
     command.add_argument("--fix", action="store_true", help="let clang-format change the files")
-    command = add("bench", do_bench, "build and run the micro-benchmarks")
+    command = add("bench", do_bench, "build and run the benchmarks; words after -- go to them")
     command.add_argument("name", nargs="?", default="", help="only programs of this name")
     command = add("san", do_san, "run the compiled tests under a sanitizer")
     command.add_argument("kind", choices=sorted(SANITIZERS))
@@ -49,7 +49,7 @@ def parser():
     command.add_argument("--seed", type=int, help="repeat a run of the own driver")
     command = add("sim", do_sim, "run the simulation tests with one seed")
     command.add_argument("seed", type=int)
-    command = add("golden", do_golden, "run the golden file tests")
+    command = add("golden", do_golden, "run the tests that have golden files")
     command.add_argument("--update", action="store_true", help="rewrite the files instead")
     command = add("bundle", do_bundle, "write everything that is downloaded to one file")
     command.add_argument("file")
@@ -142,22 +142,24 @@ def do_check(args, sources):
 
 def do_bench(args, sources):
     sysdeps.require(["build", "bench"], args.yes)
+    model.ModelDownload(sources).start().wait()
     folder = build.build("bench", args.llama, sources)
-    pattern = re.compile(rf"zh_.*{re.escape(args.name)}.*_bench|zh_\w*{re.escape(args.name)}_bench")
-    programs = [path for path in sorted(folder.rglob("*_bench"))
-                if path.is_file() and pattern.fullmatch(path.name)]
+    programs = [path for path in sorted(folder.rglob("zh_*_bench"))
+                if path.is_file() and args.name in path.name]
     if not programs:
-        raise Failure("no benchmark has that name" if args.name else "there are no benchmarks")
+        raise Failure("no benchmark has that name")
     for path in programs:
-        subprocess.run([str(path)], check=True, cwd=ROOT)
+        subprocess.run([str(path), *args.rest], check=True, cwd=ROOT)
     return 0
 
 
 def do_san(args, sources):
     sysdeps.require(["build", "test"], args.yes)
     model.ModelDownload(sources).start().wait()
-    folder = build.build(SANITIZERS[args.kind], args.llama, sources)
+    preset = SANITIZERS[args.kind]
+    folder = build.configure(preset, args.llama, sources)
     request = runner.select(folder, args.name)
+    build.build(preset, args.llama, sources, request.targets)
     request.environment = runner.sanitizer_environment()
     return runner.report(runner.ctest(request))
 
@@ -205,20 +207,22 @@ def fuzz_words(args, folder, target, corpus):
     return words + ([str(corpus)] if corpus.is_dir() else [])
 
 
-def filtered(args, sources, gtest_filter, variables):
+def compiled_tests(args, sources, programs, variables):
+    """Runs the test programs that `programs` matches with environment variables set."""
     sysdeps.require(["build", "test"], args.yes)
+    model.ModelDownload(sources).start().wait()
     folder = build.build("relassert", args.llama, sources)
-    request = runner.CtestRun(folder, "_test$", gtest_filter, variables)
-    return runner.report(runner.ctest(request))
+    return runner.report(runner.ctest(runner.CtestRun(folder, programs, environment=variables)))
 
 
 def do_sim(args, sources):
-    return filtered(args, sources, "*Simulation*", {"ZEROHOP_SEED": str(args.seed)})
+    return compiled_tests(args, sources, "^zh_sim_test$", {"ZEROHOP_SIM_SEED": str(args.seed)})
 
 
 def do_golden(args, sources):
+    """Every test with a golden file obeys the variable; the others just run."""
     variables = {"ZEROHOP_GOLDEN_UPDATE": "1"} if args.update else {}
-    return filtered(args, sources, "*Golden*", variables)
+    return compiled_tests(args, sources, "_test$", variables)
 
 
 def do_bundle(args, _):
@@ -240,10 +244,11 @@ def do_deps(args, _):
 def main(words):
     words, rest = split_rest(words)
     args = parser().parse_args(words)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # tidy up, then end
     args.rest = rest
     args.become = []  # the command line that takes this process over when everything is prepared
-    if rest and args.command != "run":
-        say("only `run` takes words after --")
+    if rest and args.command not in ("run", "bench"):
+        say("only `run` and `bench` take words after --")
         return 2
     try:
         with bundle.sources(args.bundle) as sources:

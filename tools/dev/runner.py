@@ -88,7 +88,7 @@ def end_to_end(program, sources, name=""):
         return Tally()
     requirements = [str(E2E_REQUIREMENTS)] if E2E_REQUIREMENTS.exists() else []
     python = environment("e2e", requirements, sources.wheels) / "bin/python"
-    words = [str(python), str(E2E), "--zerohop", str(program)] + ([name] if name else [])
+    words = [str(python), str(E2E), "--zerohop", str(program)] + (["--only", name] if name else [])
     process = subprocess.Popen(words, cwd=ROOT, text=True, errors="replace",
                                stdout=subprocess.PIPE)
     lines = []

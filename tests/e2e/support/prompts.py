@@ -3,7 +3,12 @@ import itertools
 import os
 
 MODEL = "smollm2-135m"
+# With its own default system prompt the model takes the capital of France for a reason to speak
+# French; with this one the right answers lead by a wide margin (0.6 logits at every token).
+SYSTEM = "Answer in English."
 CAPITAL = "What is the capital of France?"
+CAPITALS = {"France": "Paris", "Germany": "Berlin", "Japan": "Tokyo", "Egypt": "Cairo",
+            "Greece": "Athens", "Russia": "Moscow", "England": "London", "China": "Beijing"}
 # Every temperature below is 0: the likeliest token, so that an answer can be expected.
 GREEDY = {"temperature": 0}
 # No end-of-turn token can be chosen: the answer lasts as long as max_tokens says.
@@ -23,7 +28,8 @@ def assistant(text):
 def body(content, **fields):
     """A request for a greedy answer to one user message (text) or to `content` (messages)."""
     messages = [user(content)] if isinstance(content, str) else content
-    return {"model": MODEL, "max_tokens": 32, "messages": messages, **GREEDY, **fields}
+    return {"model": MODEL, "max_tokens": 32, "system": SYSTEM, "messages": messages,
+            **GREEDY, **fields}
 
 
 def capital(**fields):

@@ -12,7 +12,7 @@ CODE = re.compile(r"\.(h|cc|py|cmake)$|(^|/)CMakeLists\.txt$|^dev$")
 # Written so that the rules do not find themselves.
 LEFT_OVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 REGISTRIES = re.compile(
-    r"registry[.]npmjs|pypi[.]org|pythonhosted|crates[.]io/api|deb[.]debian[.]org|"
+    r"registry[.]npmjs|pypi[.]org|python[h]osted|crates[.]io/api|deb[.]debian[.]org|"
     r"repo1?[.]maven|proxy[.]golang|/(?:work|root|tmp/bash_jobs)/")
 
 
