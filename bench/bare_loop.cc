@@ -1,6 +1,7 @@
 #include "bare_loop.h"
 
 #include <ggml-backend.h>
+#include <ggml-cpu.h>
 #include <llama.h>
 
 #include <algorithm>
@@ -13,6 +14,17 @@ namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A pool of its own, kept between decodes, as the server's context has one. Without it the library
+// makes and joins its threads for every forward pass.
+ggml_threadpool* make_pool(int threads) {
+  ggml_backend_dev_t device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+  auto* create = ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
+                                                   "ggml_threadpool_new");
+  ZH_CHECK(create != nullptr);
+  ggml_threadpool_params parameters = ggml_threadpool_params_default(threads);
+  return reinterpret_cast<ggml_threadpool* (*)(ggml_threadpool_params*)>(create)(&parameters);
 }
 
 }  // namespace
@@ -63,6 +75,9 @@ BareLoop::BareLoop(const std::string& model_path, const ContextOptions& options)
                                    : LLAMA_FLASH_ATTN_TYPE_AUTO;
   parts_->context = llama_init_from_model(parts_->model, parameters);
   ZH_CHECK(parts_->context != nullptr);
+  // Never freed: the process ends with the benchmark.
+  ggml_threadpool* pool = make_pool(static_cast<int>(options.threads));
+  llama_attach_threadpool(parts_->context, pool, pool);
   parts_->batch = llama_batch_init(static_cast<int>(options.batch_rows), 0, 1);
 }
 

@@ -4,8 +4,10 @@
 //   gap       the longest silence of 4 running streams while a prompt of 2,000 tokens arrives
 //   overhead  a one-token answer to a cached prompt, beside the bare decode of that token
 //
-// ./dev bench server; the program takes a subset of the three names. Both sides use the same file,
-// context parameters and threads, in alternating rounds, so the ratios hold on a noisy machine.
+// ./dev bench server; the program takes a subset of the three names. Settings come from ZEROHOP_*
+// variables, as those of the server do (ZEROHOP_ENGINE_KV_LAYOUT=streams, for example). Both sides
+// use the same file, context parameters and threads, in alternating rounds, so the ratios hold on a
+// noisy machine.
 
 #include <algorithm>
 #include <cstdio>
@@ -13,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/config.h"
+#include "app/config_load.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/server.h"
@@ -165,9 +167,11 @@ void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
 
 Result<void> run(const std::vector<std::string>& wanted) {
   log_configure({.level = LogLevel::kError});
-  Config config;
+  ConfigSources sources;
+  sources.environment = process_environment();
+  ZH_ASSIGN_OR_RETURN(const LoadedConfig loaded, load_config(sources));
+  Config config = loaded.config;
   config.server.port = 0;
-  config.instance.id = "bench";
   const SteadyClock clock;
   Server server(config, clock);
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());

@@ -85,28 +85,4 @@ std::vector<std::pair<std::string_view, std::string>> error_headers(const Error&
   return headers;
 }
 
-Error prompt_too_long_error(std::uint32_t prompt_tokens, std::uint32_t window_tokens) {
-  return Error{ErrorCode::kPromptTooLong,
-               "prompt is too long: " + std::to_string(prompt_tokens) + " tokens > " +
-                   std::to_string(window_tokens) + " maximum",
-               {},
-               {}};
-}
-
-Error prompt_and_output_too_long_error(const WindowOverflow& overflow) {
-  return invalid_request({}, "input length and `max_tokens` exceed context limit: " +
-                                 std::to_string(overflow.prompt_tokens) + " + " +
-                                 std::to_string(overflow.max_tokens) + " > " +
-                                 std::to_string(overflow.window_tokens) +
-                                 ", decrease input length or `max_tokens` and try again");
-}
-
-Error max_tokens_too_large_error(std::uint32_t max_tokens, std::uint32_t most,
-                                 std::string_view model) {
-  return invalid_request("max_tokens",
-                         std::to_string(max_tokens) + " > " + std::to_string(most) +
-                             ", which is the maximum allowed number of output tokens for " +
-                             std::string(model));
-}
-
 }  // namespace zerohop

@@ -29,22 +29,4 @@ std::string anthropic_error_body(const Error& error, std::string_view request_id
 /// SDKs ignore longer waits and come back within 8 s.
 std::vector<std::pair<std::string_view, std::string>> error_headers(const Error& error);
 
-// Texts that clients parse: agents compact their history, or lower max_tokens, when they read
-// exactly these forms, and loop or give up when they do not. Do not reword.
-
-/// The prompt alone does not fit. Counts are tokens.
-Error prompt_too_long_error(std::uint32_t prompt_tokens, std::uint32_t window_tokens);
-
-struct WindowOverflow {
-  std::uint32_t prompt_tokens = 0;
-  std::uint32_t max_tokens = 0;     ///< as asked for
-  std::uint32_t window_tokens = 0;  ///< less than the sum of the two
-};
-/// The prompt fits, but not together with max_tokens.
-Error prompt_and_output_too_long_error(const WindowOverflow& overflow);
-
-/// max_tokens above what the model ever generates.
-Error max_tokens_too_large_error(std::uint32_t max_tokens, std::uint32_t most,
-                                 std::string_view model);
-
 }  // namespace zerohop

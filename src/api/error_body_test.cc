@@ -100,19 +100,5 @@ TEST(ErrorHeaders, GiveNoAdviceWithoutAWait) {
   EXPECT_EQ(headers(ErrorCode::kOverloaded, milliseconds{-5}).size(), 1u);
 }
 
-TEST(WindowErrors, HaveTheExactTextsThatClientsParse) {
-  EXPECT_EQ(error_text(prompt_too_long_error(9000, 8192)),
-            "prompt is too long: 9000 tokens > 8192 maximum");
-  EXPECT_EQ(prompt_too_long_error(9000, 8192).code, ErrorCode::kPromptTooLong);
-  EXPECT_EQ(error_text(prompt_and_output_too_long_error(
-                {.prompt_tokens = 8000, .max_tokens = 500, .window_tokens = 8192})),
-            "input length and `max_tokens` exceed context limit: 8000 + 500 > 8192, decrease "
-            "input length or `max_tokens` and try again");
-  EXPECT_EQ(error_text(max_tokens_too_large_error(9000, 4096, "small")),
-            "max_tokens: 9000 > 4096, which is the maximum allowed number of output tokens for "
-            "small");
-  EXPECT_EQ(error_traits(prompt_and_output_too_long_error({}).code).status, 400);
-}
-
 }  // namespace
 }  // namespace zerohop

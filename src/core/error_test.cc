@@ -57,5 +57,11 @@ TEST(Error, NamesTheFieldOfAnInvalidRequest) {
   EXPECT_EQ(error.retry_after.count(), 0);
 }
 
+TEST(Error, SaysThatAPromptIsTooLongInTheWordsThatAgentsParse) {
+  const Error error = prompt_too_long(9000, 8192);
+  EXPECT_EQ(error.code, ErrorCode::kPromptTooLong);
+  EXPECT_EQ(error.message, "prompt is too long: 9000 tokens > 8192 maximum");
+}
+
 }  // namespace
 }  // namespace zerohop

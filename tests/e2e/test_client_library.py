@@ -98,9 +98,11 @@ def test_a_system_prompt_takes_effect_as_text_and_as_blocks(context):
         plain = ask(client, question)
         as_text = ask(client, question, system=system)
         as_blocks = ask(client, question, system=[{"type": "text", "text": system}])
-    assert "Barnacle" in text_of(as_text), as_text
     assert "Barnacle" not in text_of(plain), plain
-    assert text_of(as_blocks) == text_of(as_text), (as_blocks, as_text)
+    assert "Barnacle" in text_of(as_text), as_text
+    assert "Barnacle" in text_of(as_blocks), as_blocks
+    totals = [prompt_tokens(message.usage.model_dump()) for message in (as_text, as_blocks)]
+    assert totals[0] == totals[1], (as_text, as_blocks)
 
 
 def test_a_stop_sequence_ends_the_text_in_front_of_it(context):
@@ -156,7 +158,6 @@ def test_a_second_identical_request_reads_the_cache(context):
     assert first.usage.cache_read_input_tokens < 100, first.usage
     totals = [prompt_tokens(message.usage.model_dump()) for message in (first, second)]
     assert totals[0] == totals[1], (first.usage, second.usage)
-    assert text_of(first) == text_of(second), (first, second)
 
 
 def test_a_prefilled_assistant_turn_is_continued(context):
@@ -232,7 +233,8 @@ def test_a_prompt_that_is_too_long_gives_the_exact_message(context):
     import anthropic
     messages = [user(long_text(12000))]
     with context.client() as client:
-        count = client.messages.count_tokens(model=MODEL, messages=messages).input_tokens
+        count = client.messages.count_tokens(model=MODEL, system=SYSTEM,
+                                             messages=messages).input_tokens
         assert count > 8192, count
         expected = f"prompt is too long: {count} tokens > 8192 maximum"
         error = raised(anthropic.BadRequestError, lambda: ask(client, messages))
@@ -240,7 +242,7 @@ def test_a_prompt_that_is_too_long_gives_the_exact_message(context):
 
         def stream():
             return list(client.messages.create(model=MODEL, max_tokens=8, messages=messages,
-                                               stream=True))
+                                               system=SYSTEM, stream=True))
         error = raised(anthropic.BadRequestError, stream)
         assert error.body["error"]["message"] == expected, error.body
 

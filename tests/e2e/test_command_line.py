@@ -266,7 +266,8 @@ def test_chat_keeps_a_conversation_from_standard_input(context):
 
 
 def test_chat_that_is_interrupted_says_what_it_has(context):
-    words = [str(context.program), *GREEDY_CHAT, "--max-tokens", "100000"]
+    words = [str(context.program), "chat", "--system", SYSTEM, "--temperature", "0",
+             "--max-tokens", "100000", "--log-level", "error"]
     with subprocess.Popen(words, env=context.sandbox.environment(), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(b"Write a very long story about a dragon and a village.\n")

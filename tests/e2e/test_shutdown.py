@@ -7,7 +7,8 @@ from support.stream import OpenStream
 from support.waiting import wait_until
 
 # Long enough that the answer still runs when the refusal has been seen.
-DRAINED_TOKENS = 400
+DRAINED_TOKENS = 250
+PATIENT = "server:\n  drain_seconds: 600\n"
 
 
 def start_draining(server):
@@ -16,7 +17,7 @@ def start_draining(server):
 
 
 def test_a_running_stream_is_finished_while_new_requests_are_refused(context):
-    server = context.start_server()
+    server = context.start_server(config=PATIENT)
     with OpenStream(server, endless(DRAINED_TOKENS)) as stream:
         stream.read_until("content_block_delta")
         start_draining(server)
@@ -35,18 +36,18 @@ def test_a_running_stream_is_finished_while_new_requests_are_refused(context):
 
 
 def test_a_running_whole_answer_is_finished_too(context):
-    server = context.start_server()
+    server = context.start_server(config=PATIENT)
     with server.connect() as socket:
-        socket.sendall(post_bytes("/v1/messages", endless(64)))
+        socket.sendall(post_bytes("/v1/messages", endless(24)))
         wait_until(lambda: server.health()["decoding"] == 1, "nothing is decoded")
         server.terminate()
         message = read_reply(socket).json()
-    assert message["usage"]["output_tokens"] == 64, message
+    assert message["usage"]["output_tokens"] == 24, message
     assert server.wait_exit() == 0, server.log_text()[-2000:]
 
 
 def test_a_second_signal_ends_streams_with_a_typed_error(context):
-    server = context.start_server()
+    server = context.start_server(config=PATIENT)
     with OpenStream(server, endless(8000)) as stream:
         stream.read_until("content_block_delta")
         start_draining(server)

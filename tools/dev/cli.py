@@ -15,7 +15,8 @@ SANITIZERS = {"addr": "asan", "thread": "tsan", "ub": "ubsan"}
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="./dev", description="Builds, runs, tests and checks Zerohop.")
+    top = argparse.ArgumentParser(prog="./dev",
+                                  description="Builds, runs, tests and checks Zerohop.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, function, text):

@@ -36,12 +36,13 @@ PREBUILT = {
 
 MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
-# Without OpenMP, as the prebuilt libraries: with it the thread pools that are attached are ignored.
+# Without OpenMP, as the prebuilt libraries are: with it, attached thread pools are ignored.
 SOURCE_FLAGS = [
     "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DLLAMA_BUILD_COMMON=ON",
     "-DLLAMA_BUILD_TESTS=OFF", "-DLLAMA_BUILD_EXAMPLES=OFF", "-DLLAMA_BUILD_TOOLS=OFF",
     "-DLLAMA_BUILD_SERVER=OFF", "-DLLAMA_BUILD_APP=OFF", "-DLLAMA_OPENSSL=OFF",
-    "-DGGML_NATIVE=ON", "-DGGML_OPENMP=OFF", "-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_INSTALL_LIBDIR=lib"]
+    "-DGGML_NATIVE=ON", "-DGGML_OPENMP=OFF", "-DCMAKE_INSTALL_RPATH=$ORIGIN",
+    "-DCMAKE_INSTALL_LIBDIR=lib"]
 
 
 def platform_name():
