@@ -1,8 +1,8 @@
 // The place inside a models folder where a model is put together, for one process at a time.
 //
-//   models/.lock         held (flock) while a workspace is open; the kernel frees it with the
-//   process models/.work/        cleared on opening and on closing models/NAME.gguf     appears by
-//   rename, whole and checked
+//   models/.lock         held (flock) while a workspace is open; the kernel frees it at the end
+//   models/.work/        cleared on opening and on closing
+//   models/NAME.gguf     appears by rename, whole and checked
 //
 // Move-only; main thread.
 #pragma once

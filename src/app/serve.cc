@@ -29,9 +29,7 @@ Result<void> serve(const Config& config) {
   const ModelInfo info = model->info();
   ZH_RETURN_IF_ERROR(server.load(std::move(model)));
   server.handle_signals();
-  if (config.auth.no_auth || config.server.unix_socket.empty()) {
-    log_warning("no keys are configured: every local process may use this server", {});
-  }
+  log_warning("no keys are configured: every process that reaches this address may use it", {});
   log_info("ready", {{"address", endpoint.url()},
                      {"instance", config.instance.id},
                      {"model", info.name},

@@ -123,7 +123,7 @@ void log_exchange(const ExchangeSummary& summary) {
   log_event(
       costly || summary.status >= 500 ? LogLevel::kInfo : LogLevel::kDebug, "request",
       {{"id", context == nullptr ? "" : context->request_id},
-       {"method", summary.head == nullptr ? "" : log_text(summary.head->method)},
+       {"method", summary.head == nullptr ? "" : summary.head->method},
        {"route", std::string(summary.route)},
        {"status", std::to_string(summary.status)},
        {"end", std::string(end_name(summary.end))},

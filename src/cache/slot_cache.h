@@ -4,9 +4,9 @@
 // This is the whole seam between cache and engine. A plan-making cache with a radix tree, parked
 // cells and a host tier can take this one's place without a change in the engine:
 //
-//   place()    a prompt wants a slot       → which slot, how much is reused, what to do to the
-//   cells grow()     the engine computed tokens  → the books follow release()  the sequence ended
-//   → its cells stay for the next turn, or go
+//   place()    a prompt wants a slot       → which slot, how much is reused, a plan for its cells
+//   grow()     the engine computed tokens  → the books follow
+//   release()  the sequence ended          → its cells stay for the next turn, or go
 //
 // Cell accounting. Every running sequence reserves the most cells it can ever need, so that nothing
 // that was admitted runs out of room. What idle slots hold is cached and may be dropped at any

@@ -15,7 +15,6 @@ constexpr std::uint32_t kPrefillRowsMin = 8;
 struct Tally {
   StepSize size;
   std::uint32_t logit_rows = 0;
-  bool decoding = false;
 
   void add(const PlanInput& input, std::uint32_t rows) {
     // Rows look back at what was computed before the step and at each other.
@@ -49,6 +48,9 @@ std::vector<std::uint32_t> plan_rows(std::span<const PlanInput> inputs, const Co
   ZH_CHECK(options.rows_max > 0 && options.logit_rows_max > 0);
   std::vector<std::uint32_t> rows(inputs.size(), 0);
   Tally tally;
+  // Also one that has to catch up before its next token (its cells were lost) is being watched.
+  const bool watched = std::any_of(inputs.begin(), inputs.end(),
+                                   [](const PlanInput& input) { return input.decoding; });
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ZH_DCHECK(inputs[i].pending > 0);
     if (!is_single(inputs[i]) || tally.size.rows >= options.rows_max ||
@@ -57,10 +59,9 @@ std::vector<std::uint32_t> plan_rows(std::span<const PlanInput> inputs, const Co
     }
     rows[i] = 1;
     tally.add(inputs[i], 1);
-    tally.decoding = true;
   }
   const Duration budget =
-      tally.decoding ? options.itl_objective : options.itl_objective * options.idle_stretch;
+      watched ? options.itl_objective : options.itl_objective * options.idle_stretch;
   bool first = true;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (is_single(inputs[i])) continue;

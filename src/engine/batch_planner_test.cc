@@ -50,6 +50,13 @@ TEST(BatchPlanner, TakesLongerStepsWhileNobodyDecodes) {
             3 * plan_rows(watched, CostModel(), options())[1]);
 }
 
+TEST(BatchPlanner, KeepsToTheObjectiveWhileADecoderCatchesUp) {
+  const std::vector<PlanInput> lost{{300, 0, true}};
+  const std::vector<PlanInput> fresh{{300, 0, false}};
+  EXPECT_LT(plan_rows(lost, CostModel(), options())[0],
+            plan_rows(fresh, CostModel(), options())[0]);
+}
+
 TEST(BatchPlanner, AlwaysAdvancesTheFirstPrompt) {
   PlanOptions tight = options();
   tight.itl_objective = milliseconds(1);

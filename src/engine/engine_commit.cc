@@ -114,13 +114,14 @@ void EngineLoop::finish(Sequence& sequence, FinishReason reason, std::string sto
   }
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
-  release_slot(sequence);
+  release_slot(sequence, SlotCache::Keep::kCells);
 }
 
 void EngineLoop::fail(Sequence& sequence, Error error) {
   emit(sequence, Failed{std::move(error)});
   ++state_.requests_failed;
-  if (sequence.slot.value >= 0) release_slot(sequence);
+  // What a failed computation left in the cells must not become anybody's prefix.
+  if (sequence.slot.value >= 0) release_slot(sequence, SlotCache::Keep::kNothing);
 }
 
 void EngineLoop::emit(Sequence& sequence, Event event) {
@@ -130,10 +131,10 @@ void EngineLoop::emit(Sequence& sequence, Event event) {
   }
 }
 
-// The cells stay in the slot for the next turn of the same conversation.
-void EngineLoop::release_slot(Sequence& sequence) {
+// Kept cells stay in the slot for the next turn of the same conversation.
+void EngineLoop::release_slot(Sequence& sequence, SlotCache::Keep keep) {
   ZH_CHECK(sequence.slot.value >= 0);
-  drop_cells(*context_, cache_.release(sequence.slot, SlotCache::Keep::kCells));
+  drop_cells(*context_, cache_.release(sequence.slot, keep));
   sequence.slot = SlotId(-1);
 }
 

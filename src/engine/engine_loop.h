@@ -127,7 +127,7 @@ class EngineLoop {
   void finish(Sequence& sequence, FinishReason reason, std::string stop_sequence);
   void fail(Sequence& sequence, Error error);
   void emit(Sequence& sequence, Event event);
-  void release_slot(Sequence& sequence);
+  void release_slot(Sequence& sequence, SlotCache::Keep keep);
   void count_cancelled(const Sequence& sequence);
   void sweep();
   void wake_readers();

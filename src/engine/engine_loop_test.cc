@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/engine_harness.h"
 #include "engine/engine_thread.h"
 
@@ -292,6 +294,20 @@ TEST(EngineLoop, FailsOnlyTheRequestsOfAStepThatFailsTwice) {
   EXPECT_EQ(victim->find<Failed>()->error.code, ErrorCode::kModelFailure);
   broken = false;
   EXPECT_NE(engine.complete({.prompt = "next"})->find<Finished>(), nullptr);
+}
+
+TEST(EngineLoop, KeepsNothingOfARequestWhoseLogitsWereBroken) {
+  EngineHarness engine(never_ends(), harness_context());
+  SamplingParameters impossible{.temperature = 0};
+  const auto vocabulary = static_cast<Token>(engine.model->tokenizer().table().size());
+  for (Token token = 0; token < vocabulary; ++token) {
+    impossible.logit_bias.push_back({token, -std::numeric_limits<float>::infinity()});
+  }
+  const auto broken = engine.complete({.prompt = "shared prefix", .sampling = impossible});
+  ASSERT_NE(broken->find<Failed>(), nullptr);
+  EXPECT_EQ(broken->find<Failed>()->error.code, ErrorCode::kModelFailure);
+  const auto next = engine.complete({.prompt = "shared prefix"});
+  EXPECT_EQ(next->find<Started>()->usage.prompt_tokens_cached, 0u);
 }
 
 class Allowance final : public TokenMeter {

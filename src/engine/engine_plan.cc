@@ -122,7 +122,7 @@ void EngineLoop::drop_cancelled() {
   std::erase_if(running_, [this](const SequencePtr& sequence) {
     if (!sequence->cancelled()) return false;
     count_cancelled(*sequence);
-    release_slot(*sequence);
+    release_slot(*sequence, SlotCache::Keep::kCells);
     return true;
   });
 }

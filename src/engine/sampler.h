@@ -4,8 +4,8 @@
 // of what top_k, top_p and min_p each allow, every one of them judged on the whole distribution:
 //
 //   top_k   the k likeliest tokens
-//   top_p   the smallest set of likeliest tokens whose probabilities reach p (Holtzman et al.,
-//   2020) min_p   tokens at least min_p times as likely as the likeliest (Nguyen et al., 2024)
+//   top_p   the smallest set of likeliest tokens that reaches probability p (Holtzman et al., 2020)
+//   min_p   tokens at least min_p times as likely as the likeliest (Nguyen et al., 2024)
 //
 // All three keep a head of the distribution sorted by probability, so the intersection is the
 // shortest head. It never is empty: the likeliest token stays. Temperature 0 takes the likeliest

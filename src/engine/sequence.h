@@ -13,8 +13,7 @@
 // catches up to tokens.size(), and when it has, the next token is sampled.
 //
 //   tokens   | prompt ................................ | generated ..... |
-//   cells    | reused ....... | computed by this request ......... |  1  |   (1 = pending in
-//   decode)
+//   cells    | reused ....... | computed by this request ......... |  1  |
 //            0                                                computed   tokens.size()
 //
 // Engine thread only.

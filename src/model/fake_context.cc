@@ -107,12 +107,25 @@ bool FakeContext::spend(Duration cost) {
   return !(abort_ && abort_());
 }
 
+// After a fatal return nothing is known about the batch's sequences: half of the rows may be there, and
+// what was there may be wrong.
+void FakeContext::leave_damage(std::span<const BatchRow> rows) {
+  if (!has_room(rows)) return;
+  for (const BatchRow& row : rows.first(rows.size() / 2)) append(slot_of(row.slot), row.token);
+  for (const BatchRow& row : rows) {
+    for (const CellIndex index : slot_of(row.slot)) {
+      if (cells_[index].holders == 1) cells_[index].prefix_hash = 0;
+    }
+  }
+}
+
 DecodeStatus FakeContext::decode(std::span<const BatchRow> rows) {
   check_rows(rows);
   outputs_.assign(rows.size(), {});
   hidden_.assign(rows.size(), {});
   if (model_.fault) {
     const DecodeStatus injected = model_.fault(rows);
+    if (injected == DecodeStatus::kFatal) leave_damage(rows);
     if (injected != DecodeStatus::kOk) return injected;
   }
   if (!has_room(rows)) return DecodeStatus::kNoRoom;

@@ -50,6 +50,7 @@ class FakeContext final : public ModelContext {
   void append(Slot& slot, Token token);
   std::vector<Token> tokens_of(const Slot& slot) const;
   void fill_logits(std::size_t row, const Slot& slot);
+  void leave_damage(std::span<const BatchRow> rows);
   bool spend(Duration cost);
 
   const FakeModelOptions model_;

@@ -63,7 +63,7 @@ NOT_OBJECTS = [
     b"NaN", b"nul", b'{"a":01}', b'{"a":"\x01"}', b"-", b'{"\\ud800', b"GET / HTTP/1.1\r\n\r\n",
 ]
 
-# Lines that are no head of a request → the status, or None for "closed without an answer is fine".
+# Bytes that are no request → the status of the answer.
 BAD_HEADS = [
     (b"\x00\x01\x02\x03\r\n\r\n", 400),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),  # a TLS hello

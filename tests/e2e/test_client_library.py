@@ -4,7 +4,7 @@ import asyncio
 from support.prompts import (CAPITAL, ENDLESS, GREEDY, MODEL, SYSTEM, assistant, body, capital,
                              fresh, long_text, user)
 from support.sse import prompt_tokens
-from support.waiting import wait_until
+from support.waiting import PATIENCE_SECONDS, wait_until
 
 
 def ask(client, messages, **fields):
@@ -82,13 +82,15 @@ def test_raw_stream_events_come_in_the_libraries_types(context):
 
 
 def test_a_conversation_is_remembered_over_turns(context):
-    messages = [user("My name is Ada. What is the capital of France?")]
+    messages = [user(CAPITAL)]
     with context.client() as client:
         first = ask(client, messages)
-        messages += [assistant(text_of(first)), user("What is my name?")]
+        messages += [assistant(text_of(first)), user("And of Japan?")]
         second = ask(client, messages)
+        alone = ask(client, "And of Japan?")
     assert "Paris" in text_of(first), first
-    assert "Ada" in text_of(second), second
+    assert "Tokyo" in text_of(second), second
+    assert "Tokyo" not in text_of(alone), alone  # the question makes sense only in its place
 
 
 def test_a_system_prompt_takes_effect_as_text_and_as_blocks(context):
@@ -251,7 +253,7 @@ def test_an_answer_that_fills_the_window_says_so(context):
     server = context.start_server("--context", "128")
     with context.client(server) as client:
         message = ask(client, "Tell me a long story.", max_tokens=100_000, extra_body=ENDLESS,
-                      timeout=90)
+                      timeout=PATIENCE_SECONDS)
     assert message.stop_reason == "model_context_window_exceeded", message
     total = prompt_tokens(message.usage.model_dump()) + message.usage.output_tokens
     assert total in (127, 128, 129), message.usage

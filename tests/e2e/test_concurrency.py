@@ -5,7 +5,8 @@ import struct
 
 from support.http import begin_response, post_bytes, read_reply
 from support.parallel import in_parallel
-from support.prompts import CAPITALS, MODEL, assistant, body, capital, endless, fresh, long_text, user
+from support.prompts import (CAPITALS, MODEL, assistant, body, capital, endless, fresh, long_text,
+                             user)
 from support.stream import OpenStream
 from support.waiting import wait_until
 

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 from support.http import check_common_headers, check_error, exchange
-from support.prompts import MODEL, body, capital, endless, user
+from support.prompts import MODEL, assistant, body, capital, endless, user
 from support.sse import prompt_tokens, read_stream
 from support.stream import OpenStream
-from support.waiting import wait_until
+from support.waiting import PATIENCE_SECONDS, wait_until
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 SEQUENCE = re.compile("message_start (ping )*content_block_start (ping |content_block_delta )*"
@@ -27,10 +27,11 @@ def test_the_first_request_of_the_readme_works(context):
     address = re.compile(r"http://(127\.0\.0\.1|localhost):8080")
     assert any(address.search(word) for word in words), words
     words = [address.sub(context.server.url, word) for word in words]
-    done = subprocess.run([*words, "--max-time", "90", "-sS"], capture_output=True, check=False)
+    words += ["--max-time", str(PATIENCE_SECONDS), "-sS"]
+    done = subprocess.run(words, capture_output=True, check=False)
     assert done.returncode == 0, done
     assert b'"type":"message"' in done.stdout.replace(b" ", b""), done.stdout
-    assert b"Paris" in done.stdout or b'"text"' in done.stdout, done.stdout
+    assert b"Paris" in done.stdout, done.stdout
 
 
 def test_curl_gets_a_message(context):
@@ -62,11 +63,11 @@ def test_a_stream_is_exactly_the_sequence_of_the_protocol(context):
 
 
 def test_a_streams_characters_are_never_cut(context):
-    request = body("Repeat this exactly: 🙂 Grüße 你好", max_tokens=48, stream=True)
+    begun = "Grüße, 你好, 🙂, Grüße, 你好, 🙂, Grüße,"  # most of its tokens are parts of characters
+    request = body([user("Please write: Grüße, 你好, 🙂"), assistant(begun)], stream=True)
     reading = read_stream(io.BytesIO(context.curl_messages(request).body))
     assert "\ufffd" not in reading.text, reading.text
-    request["stream"] = False
-    assert context.server.text(request) == reading.text, reading.text
+    assert "你好" in reading.text and "🙂" in reading.text, reading.text
 
 
 def test_a_stream_that_hits_a_stop_sequence_names_it(context):
@@ -198,7 +199,7 @@ def test_headers_of_every_kind_of_answer_are_complete(context):
 
 def test_many_requests_share_one_connection(context):
     server = context.server
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=90)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE_SECONDS)
     try:
         connection.connect()
         socket = connection.sock

@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 import subprocess
-import time
 
 from support.http import Reply, exchange
 from support.prometheus import parse_metrics

@@ -1,7 +1,7 @@
 """Waiting for what must come. The limit only tells a hang from a busy machine."""
 import time
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 240
 POLL_SECONDS = 0.01
 
 

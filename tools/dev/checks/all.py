@@ -5,13 +5,20 @@ import time
 from dev.checks import banned, format as formatting, headers, layers, sizes, texts, tree
 
 
+def tree_checks(root, files):
+    """(name, function that returns findings) of every check that needs nothing but the tree."""
+    return [
+        ("layers", lambda: layers.check(files, files["src/RANKS"])),
+        ("sizes", lambda: sizes.check(files, sizes.load_ratchet(root))),
+        ("banned calls", lambda: banned.check(files)),
+        ("texts", lambda: texts.check(files) + texts.check_bytes(tree.sizes(root))),
+    ]
+
+
 def run_tree_checks(root):
-    """(name, findings) of every check that needs nothing but the tree."""
+    """(name, findings) of the checks above."""
     files = tree.texts(root)
-    yield "layers", layers.check(files, files["src/RANKS"])
-    yield "sizes", sizes.check(files, sizes.load_ratchet(root))
-    yield "banned calls", banned.check(files)
-    yield "texts", texts.check(files) + texts.check_bytes(tree.sizes(root))
+    return [(name, function()) for name, function in tree_checks(root, files)]
 
 
 def fix_format(root):
@@ -21,10 +28,10 @@ def fix_format(root):
 def run_all(root, build_folder):
     """Every check, with its time; True when nothing was found. Needs a configured build folder."""
     files = tree.texts(root)
-    good = True
-    steps = [(name, lambda found=found: found) for name, found in run_tree_checks(root)]
-    steps.append(("format", lambda: formatting.check(root, files)))
+    steps = tree_checks(root, files)
+    steps.append(("format", lambda: formatting.check(root, files, build_folder)))
     steps.append(("headers", lambda: headers.check(root, files, build_folder)))
+    good = True
     for name, step in steps:
         started = time.monotonic()
         findings = step()

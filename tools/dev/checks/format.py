@@ -1,10 +1,12 @@
-"""clang-format decides layout. Its versions differ, so one is fixed: 14, in both supported systems.
-"""
+"""clang-format decides layout. Its versions differ, so one is fixed: 14, which both supported
+systems have."""
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 from dev.checks.finding import Finding
+from dev.checks.memory import Memory, key_of
 from dev.common import Failure, jobs
 
 VERSION = "14"
@@ -36,12 +38,16 @@ def in_parallel(root, words, paths):
     return messages
 
 
-def check(root, files):
-    messages = in_parallel(root, [program(), "--dry-run"], sources(files))
-    lines = re.findall(r"^(\S+?):(\d+):\d+: ", messages, re.MULTILINE)
+def check(root, files, build_folder):
+    style = files[".clang-format"]
+    memory = Memory(Path(build_folder) / "format-checked.json")
+    keys = {path: key_of(VERSION, style, files[path]) for path in sources(files)}
+    changed = [path for path in keys if keys[path] not in memory.good]
+    messages = in_parallel(root, [program(), "--dry-run"], changed)
     first = {}
-    for path, line in lines:
+    for path, line in re.findall(r"^(\S+?):(\d+):\d+: ", messages, re.MULTILINE):
         first.setdefault(path, int(line))
+    memory.keep(keys[path] for path in keys if path not in first)
     return [Finding(path, line, "not formatted; run ./dev check --fix")
             for path, line in first.items()]
 

@@ -1,7 +1,7 @@
 """Finds the functions of a C++ file and their lengths by counting braces.
 
-No parser: a block is a function when it stands in a namespace or a class and what precedes its brace
-has a parameter list. Lambdas and blocks inside a function belong to it.
+No parser: a block is a function when it stands in a namespace or a class and what precedes its
+brace has a parameter list. Lambdas and blocks inside a function belong to it.
 """
 import re
 from dataclasses import dataclass

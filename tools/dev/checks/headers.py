@@ -1,6 +1,5 @@
 """Every header compiles alone. What was found good is remembered by a hash of the header and all
 project headers that it reaches, so that only changes cost time."""
-import hashlib
 import json
 import re
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from dev.checks.cpp_text import includes
 from dev.checks.finding import Finding
+from dev.checks.memory import Memory, key_of
 from dev.common import jobs
 
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-x", "c++", "-"]
@@ -26,8 +26,7 @@ def reached(path, files, seen):
 def key(path, files, command):
     seen = set()
     reached(path, files, seen)
-    text = repr([command, sorted((name, files[name]) for name in seen)])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return key_of(command, sorted((name, files[name]) for name in seen))
 
 
 def include_flags(build_folder):
@@ -52,15 +51,14 @@ def check(root, files, build_folder):
     compiler = subprocess.run(["g++", "-dumpfullversion"], check=True, text=True,
                               stdout=subprocess.PIPE).stdout.strip()
     command = ["g++", *include_flags(build_folder), *FLAGS]
-    memory = Path(build_folder) / "headers-checked.json"
-    good = set(json.loads(memory.read_text())) if memory.exists() else set()
+    memory = Memory(Path(build_folder) / "headers-checked.json")
     headers = {path: key(path, files, [compiler, *command]) for path in files
                if path.startswith("src/") and path.endswith(".h")}
-    open_ones = [path for path in headers if headers[path] not in good]
+    open_ones = [path for path in headers if headers[path] not in memory.good]
     with ThreadPoolExecutor(jobs()) as pool:
         errors = list(pool.map(lambda path: compile_alone(path, command, root), open_ones))
     faulty = dict(zip(open_ones, errors))
-    memory.write_text(json.dumps([headers[path] for path in headers if not faulty.get(path)]))
+    memory.keep(headers[path] for path in headers if not faulty.get(path))
     return [Finding(path, 1, "does not compile alone:\n" + first_lines(text))
             for path, text in faulty.items() if text]
 

@@ -37,7 +37,8 @@ def fault(ranks, folder, other):
         return (f"{folder} (rank {mine.rank}) may not include {other} (rank {theirs.rank}); "
                 "only lower ranks")
     if mine.allowed and theirs.rank == NARROWED_RANK and other not in mine.allowed:
-        return f"{folder} may include of rank {NARROWED_RANK} only {', '.join(sorted(mine.allowed))}"
+        names = ", ".join(sorted(mine.allowed))
+        return f"{folder} may include of rank {NARROWED_RANK} only {names}"
     return ""
 
 

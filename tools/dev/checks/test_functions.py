@@ -24,11 +24,21 @@ class Functions(unittest.TestCase):
         self.assertEqual(names(text), ["~A", "operator()", "operator==", "set", "A::other"])
 
     def test_blocks_and_lambdas_belong_to_their_function(self):
-        text = "void f() {\n  if (a) {\n    auto g = [](int b) { return b; };\n  }\n}\nvoid h() {}\n"
+        text = """void f() {
+          if (a) {
+            auto g = [](int b) { return b; };
+          }
+        }
+        void h() {}"""
         self.assertEqual(names(text), ["f", "h"])
 
     def test_member_initialisers_are_no_functions(self):
-        found = functions("A::A(int x)\n    : a_{x},\n      b_{x} {\n  f();\n}\nint g() { return 1; }\n")
+        found = functions("""A::A(int x)
+            : a_{x},
+              b_{x} {
+          f();
+        }
+        int g() { return 1; }""")
         self.assertEqual([f.name for f in found], ["A::A", "g"])
         self.assertEqual(found[0].lines, 5)
 

@@ -1,4 +1,4 @@
-"""Rules on texts of every kind: width, titles, left-over words, sizes, and headers that are used."""
+"""Rules on texts of every kind: width, titles, left-over words, size, and headers nobody uses."""
 import re
 import unicodedata
 
@@ -47,8 +47,13 @@ def width(line):
     """Columns on a screen: wide characters count twice, combining ones not at all."""
     if line.isascii():
         return len(line)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-               for c in line)
+    return sum(columns(character) for character in line)
+
+
+def columns(character):
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def check_titles(path, text):
