@@ -4,8 +4,8 @@
 //   Server server(config, clock);
 //   server.listen() → server.load(model) → server.run()          run() returns when all is over
 //
-//   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers finish,
-//                   up to server.drain_seconds; then everything stops
+//   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
+//                   finish, up to server.drain_seconds; then everything stops
 //   stop_now()      running answers end at once with a typed error; then everything stops
 //
 // run() makes its caller the I/O thread. begin_drain() and stop_now() from any thread, idempotent;

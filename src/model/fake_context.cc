@@ -107,8 +107,8 @@ bool FakeContext::spend(Duration cost) {
   return !(abort_ && abort_());
 }
 
-// After a fatal return nothing is known about the batch's sequences: half of the rows may be there, and
-// what was there may be wrong.
+// After a fatal return nothing is known about the batch's sequences: half of the rows may be there,
+// and what was there may be wrong.
 void FakeContext::leave_damage(std::span<const BatchRow> rows) {
   if (!has_room(rows)) return;
   for (const BatchRow& row : rows.first(rows.size() / 2)) append(slot_of(row.slot), row.token);
