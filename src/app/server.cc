@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "http/server.h"
+#include "model/llama_backend.h"
 
 namespace zerohop {
 
@@ -83,6 +84,7 @@ struct Server::Parts {
         waker(io.get_executor()),
         signals(io),
         timer(io) {
+    service.metrics.set_build_info(kVersion, llama_library_version());
     http.emplace(io, clock, server_options(config), make_server_hooks(service),
                  make_router(service));
   }

@@ -137,8 +137,10 @@ std::string llama_library_directory() {
   return absolute.parent_path().lexically_normal().string();
 }
 
+std::string llama_library_version() { return llama_version(); }
+
 std::string llama_system_info() {
-  return std::string("libllama ") + llama_version() + ": " + llama_print_system_info();
+  return "libllama " + llama_library_version() + ": " + llama_print_system_info();
 }
 
 LlamaErrorCapture::LlamaErrorCapture() : outer_(current_capture) { current_capture = this; }

@@ -42,6 +42,9 @@ Result<std::vector<LlamaDevice>> list_llama_devices();
 /// Folder of the loaded libllama; empty when the loader cannot tell.
 std::string llama_library_directory();
 
+/// Version of the linked library: "0.5.0-dev".
+std::string llama_library_version();
+
 /// Version of the library and the processor features that the loaded back end uses, for people.
 /// Call after init_llama_backend().
 std::string llama_system_info();
