@@ -1,13 +1,14 @@
 // A model without weights: deterministic, instant, strict. Everything above model/ is tested on it.
 //
-// Text:   a byte vocabulary of 256 tokens, a few longer pieces (so that stop sequences and characters
-//         fall across token borders) and three control tokens. tokenize() takes the longest piece.
+// Text:   a byte vocabulary of 256 tokens, a few longer pieces (so that stop sequences and
+//         characters fall across token borders) and three control tokens. tokenize() takes the
+//         longest piece.
 // Next:   by default the logits are a hash of every token before, so the same prefix gives the same
 //         continuation in any batch, chunking or slot, and a lost or foreign cell shows as
 //         different text. A script may dictate the next token instead.
 // Cells:  counted one by one, shared by reference in the unified layout. Anything that a real
-//         context would punish with a crash or with silently wrong text (gaps in positions, rows for
-//         cells that are not there, reading logits that were not asked for) fails a check here.
+//         context would punish with a crash or with silently wrong text (gaps in positions, rows
+//         for cells that are not there, reading logits that were not asked for) fails a check here.
 // Time:   a decode advances a VirtualClock by a linear cost and polls the abort predicate.
 // Faults: a hook may make any decode fail; a fatal one leaves damaged cells behind.
 //
