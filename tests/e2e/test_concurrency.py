@@ -2,6 +2,7 @@
 import random
 import socket as sockets
 import struct
+import sys
 
 from support.http import begin_response, post_bytes, read_reply
 from support.parallel import in_parallel
@@ -21,8 +22,10 @@ def long_prompt():
 
 
 def test_eight_parallel_streams_all_answer_rightly(context):
+    server = context.server
+
     def ask(country):
-        with OpenStream(context.server, body(f"What is the capital of {country}?")) as stream:
+        with OpenStream(server, body(f"What is the capital of {country}?")) as stream:
             return stream.finish()
 
     readings = in_parallel(ask, CAPITALS)
@@ -30,7 +33,7 @@ def test_eight_parallel_streams_all_answer_rightly(context):
         assert city in reading.text, (country, reading.text)
         assert reading.stop_reason in ("end_turn", "max_tokens"), (country, reading)
     assert len({reading.message["id"] for reading in readings}) == 8, "ids repeat"
-    context.server.wait_idle()
+    server.wait_idle()
 
 
 def test_more_requests_than_sequences_wait_their_turn(context):
@@ -160,7 +163,7 @@ def drop_one(server, chance, bytes_of_request):
 
 def test_five_hundred_dropped_connections_leave_nothing_behind(context):
     server = context.server
-    print(f"seed {SEED}")
+    print(f"seed {SEED}", file=sys.stderr)
     requests = [
         post_bytes("/v1/messages", capital(stream=True, max_tokens=8)),
         post_bytes("/v1/messages", capital(max_tokens=4)),

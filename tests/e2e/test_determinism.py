@@ -10,7 +10,7 @@ CONFIG = "engine:\n  deterministic: true\n  batch_rows: {rows}\n  context_tokens
 
 
 def answers(server, run):
-    return run(lambda prompt: server.text(body(prompt, max_tokens=24)), PROMPTS)
+    return run(lambda prompt: server.text(body(prompt, max_tokens=20)), PROMPTS)
 
 
 def check_same(found, expected, where):

@@ -7,7 +7,7 @@ from support.stream import OpenStream
 from support.waiting import wait_until
 
 # Long enough that the answer still runs when the refusal has been seen.
-DRAINED_TOKENS = 250
+DRAINED_TOKENS = 150
 PATIENT = "server:\n  drain_seconds: 600\n"
 
 

@@ -271,8 +271,10 @@ def test_metrics_are_prometheus_text_and_count(context):
     assert moved("zerohop_ttft_seconds_count") == 1, "time to first token"
     assert moved("zerohop_e2e_seconds_count") == 1, "end to end"
     assert moved("zerohop_engine_steps_total") > 0, "steps"
-    labels = dict(next(pairs for name, pairs in after.samples if name == "zerohop_build_info"))
-    assert labels["instance_id"] == server.instance and labels["pool"] == "cpu", labels
+    built = [dict(pairs) for name, pairs in after.samples if name == "zerohop_build_info"]
+    assert len(built) == 1, f"zerohop_build_info has {len(built)} series"
+    assert built[0]["instance_id"] == server.instance and built[0]["pool"] == "cpu", built
+    assert built[0]["version"] and built[0]["libllama"], built
     assert after.helped >= set(after.kinds), "a family without HELP"
 
 

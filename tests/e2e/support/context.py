@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import threading
 
 from support.http import Reply, header_dict
 from support.sandbox import Sandbox, SetupFailure
@@ -34,6 +35,8 @@ class Context:
     @property
     def server(self):
         if self.shared is None:
+            # A server ends with the thread that started it (PR_SET_PDEATHSIG).
+            assert threading.current_thread() is threading.main_thread(), "ask before the threads"
             self.shared = self._launch(["--port", "0"]).wait_ready()
         return self.shared
 

@@ -17,7 +17,8 @@ LIBC = ctypes.CDLL(None)
 
 
 def die_with_parent():
-    """In the child: a runner that is killed leaves no server behind."""
+    """In the child: a runner that is killed leaves no server behind. (The system means the thread
+    that started the child, so servers are started by the main thread.)"""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
