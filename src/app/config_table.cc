@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "engine/batch_planner.h"
+
 namespace zerohop {
 namespace {
 
@@ -186,8 +188,8 @@ const std::array kTable{
                           kThreadsMax, "auto", 0},
               "threads", "Compute threads; auto takes the cores that this process may use.", ""},
     ConfigKey{"engine.batch_rows", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.batch_rows; }, 1,
-                          limits::kBatchRowsMax},
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.batch_rows; },
+                          kExactRowsMin, limits::kBatchRowsMax},
               "rows", "Most tokens of one forward pass; at least one for each sequence.", ""},
     ConfigKey{"engine.itl_objective_ms", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.itl_objective_ms; }, 1,
@@ -202,9 +204,12 @@ const std::array kTable{
               choice<[](Config& c) -> FlashAttention& { return c.engine.flash_attention; }>(
                   kFlashAttentions),
               "", "Flash attention; auto leaves it to the model library.", ""},
-    ConfigKey{"engine.deterministic", "", "",
-              BooleanType{[](Config& c) -> bool& { return c.engine.deterministic; }}, "",
-              "Answers do not depend on what else runs in the same batch; slower.", ""},
+    ConfigKey{
+        "engine.deterministic", "", "",
+        BooleanType{[](Config& c) -> bool& { return c.engine.deterministic; }}, "",
+        "Greedy answers do not depend on what else runs or ran before; slower, and no prefix is "
+        "reused.",
+        ""},
 
     ConfigKey{"limits.requests_max", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.requests_max; }, 1,

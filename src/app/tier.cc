@@ -86,6 +86,7 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   engine_options.batch_rows = options.batch_rows;
   engine_options.logit_rows = options.logit_rows;
   engine_options.itl_objective = std::chrono::milliseconds(config.itl_objective_ms);
+  engine_options.exactness = config.deterministic ? Exactness::kExact : Exactness::kFast;
   engine_options.seed = parts.seed;
   engine_options.on_step = std::move(parts.on_step);
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,

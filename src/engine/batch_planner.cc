@@ -41,42 +41,94 @@ std::uint32_t align(std::uint32_t rows, std::uint32_t before) {
   return rows > excess ? rows - excess : rows;
 }
 
+// Shortens or lengthens a piece of a prompt so that it has two rows and leaves none or two, as far as
+// the prompt has them.
+std::uint32_t without_single_rows(std::uint32_t rows, std::uint32_t pending) {
+  if (rows == 1 && pending > 1) rows = 2;
+  if (pending - rows == 1) rows = rows > 2 ? rows - 1 : pending;
+  return rows;
+}
+
+class Planner {
+ public:
+  Planner(std::span<const PlanInput> inputs, const CostModel& cost, const PlanOptions& options)
+      : inputs_(inputs), cost_(cost), options_(options), rows_(inputs.size(), 0) {
+    // Also one that has to catch up before its next token (its cells were lost) is being watched.
+    const bool watched = std::any_of(inputs.begin(), inputs.end(),
+                                     [](const PlanInput& input) { return input.decoding; });
+    budget_ = watched ? options.itl_objective : options.itl_objective * options.idle_stretch;
+  }
+
+  std::vector<std::uint32_t> plan() {
+    const bool prompts = !std::all_of(inputs_.begin(), inputs_.end(), is_single);
+    if (options_.kind != StepKind::kExactPrefill || !prompts) add_decoders();
+    if (options_.kind == StepKind::kMixed) {
+      add_prompts();
+    } else if (tally_.size.rows == 0) {
+      add_one_prompt();
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  void add_decoders() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      ZH_DCHECK(inputs_[i].pending > 0);
+      if (is_single(inputs_[i]) && room() > 0 && logit_room()) add(i, 1);
+    }
+  }
+
+  // In order of arrival; nobody overtakes the one that has to wait.
+  void add_prompts() {
+    bool first = true;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (is_single(inputs_[i])) continue;
+      if (room() == 0 || !logit_room()) return;
+      const std::uint32_t rows = piece_of(i, first ? kPrefillRowsMin : 0);
+      if (rows == 0) return;
+      add(i, rows);
+      first = false;
+    }
+  }
+
+  void add_one_prompt() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (is_single(inputs_[i])) continue;
+      add(i, without_single_rows(piece_of(i, kPrefillRowsMin), inputs_[i].pending));
+      return;
+    }
+  }
+
+  // Rows of a prompt that the time left pays for, at least `least`.
+  std::uint32_t piece_of(std::size_t i, std::uint32_t least) const {
+    const PlanInput& input = inputs_[i];
+    std::uint32_t rows = affordable(input, cost_, budget_ - cost_.predict(tally_.size));
+    rows = std::min({std::max(rows, least), input.pending, room()});
+    return rows < input.pending ? align(rows, tally_.size.rows) : rows;
+  }
+
+  void add(std::size_t i, std::uint32_t rows) {
+    rows_[i] = rows;
+    tally_.add(inputs_[i], rows);
+  }
+  std::uint32_t room() const { return options_.rows_max - tally_.size.rows; }
+  bool logit_room() const { return tally_.logit_rows < options_.logit_rows_max; }
+
+  const std::span<const PlanInput> inputs_;
+  const CostModel& cost_;
+  const PlanOptions& options_;
+  Duration budget_{};
+  Tally tally_;
+  std::vector<std::uint32_t> rows_;
+};
+
 }  // namespace
 
 std::vector<std::uint32_t> plan_rows(std::span<const PlanInput> inputs, const CostModel& cost,
                                      const PlanOptions& options) {
   ZH_CHECK(options.rows_max > 0 && options.logit_rows_max > 0);
-  std::vector<std::uint32_t> rows(inputs.size(), 0);
-  Tally tally;
-  // Also one that has to catch up before its next token (its cells were lost) is being watched.
-  const bool watched = std::any_of(inputs.begin(), inputs.end(),
-                                   [](const PlanInput& input) { return input.decoding; });
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    ZH_DCHECK(inputs[i].pending > 0);
-    if (!is_single(inputs[i]) || tally.size.rows >= options.rows_max ||
-        tally.logit_rows >= options.logit_rows_max) {
-      continue;
-    }
-    rows[i] = 1;
-    tally.add(inputs[i], 1);
-  }
-  const Duration budget =
-      watched ? options.itl_objective : options.itl_objective * options.idle_stretch;
-  bool first = true;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (is_single(inputs[i])) continue;
-    const std::uint32_t room = options.rows_max - tally.size.rows;
-    if (room == 0 || tally.logit_rows >= options.logit_rows_max) break;
-    std::uint32_t chunk = affordable(inputs[i], cost, budget - cost.predict(tally.size));
-    chunk = std::max(chunk, first ? kPrefillRowsMin : 0);
-    chunk = std::min({chunk, inputs[i].pending, room});
-    if (chunk < inputs[i].pending) chunk = align(chunk, tally.size.rows);
-    if (chunk == 0) break;  // in order: nobody overtakes the one that has to wait
-    rows[i] = chunk;
-    tally.add(inputs[i], chunk);
-    first = false;
-  }
-  return rows;
+  ZH_CHECK(options.kind == StepKind::kMixed || options.rows_max >= kExactRowsMin);
+  return Planner(inputs, cost, options).plan();
 }
 
 }  // namespace zerohop

@@ -99,5 +99,44 @@ TEST(BatchPlanner, HoldsItsBoundsForRandomInputs) {
   }
 }
 
+PlanOptions exact(StepKind kind) {
+  PlanOptions exact_options = options();
+  exact_options.kind = kind;
+  return exact_options;
+}
+
+TEST(BatchPlanner, KeepsDecodersAndPromptsApartInExactSteps) {
+  const std::vector<PlanInput> inputs{decoder(), prompt(300), decoder(), prompt(300)};
+  EXPECT_EQ(plan_rows(inputs, CostModel(), exact(StepKind::kExactDecode)),
+            (std::vector<std::uint32_t>{1, 0, 1, 0}));
+  const auto prefill = plan_rows(inputs, CostModel(), exact(StepKind::kExactPrefill));
+  EXPECT_GE(prefill[1], 2u);
+  EXPECT_EQ(prefill[0] + prefill[2] + prefill[3], 0u);
+}
+
+TEST(BatchPlanner, TakesWhatThereIsInExactSteps) {
+  const std::vector<PlanInput> prompts{prompt(30)};
+  EXPECT_EQ(plan_rows(prompts, CostModel(), exact(StepKind::kExactDecode))[0], 30u);
+  const std::vector<PlanInput> decoders{decoder()};
+  EXPECT_EQ(plan_rows(decoders, CostModel(), exact(StepKind::kExactPrefill))[0], 1u);
+}
+
+TEST(BatchPlanner, NeverComputesALoneRowOfALongerPromptInExactSteps) {
+  for (std::uint32_t rows_max = kExactRowsMin; rows_max < 70; ++rows_max) {
+    for (std::uint32_t length = 2; length < 150; ++length) {
+      PlanOptions small = exact(StepKind::kExactPrefill);
+      small.rows_max = rows_max;
+      std::uint32_t pending = length;
+      while (pending > 0) {
+        const std::vector<PlanInput> inputs{prompt(pending)};
+        const std::uint32_t rows = plan_rows(inputs, CostModel(), small)[0];
+        ASSERT_GE(rows, 2u) << length << " in pieces of " << rows_max;
+        ASSERT_LE(rows, rows_max);
+        pending -= rows;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace zerohop

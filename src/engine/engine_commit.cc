@@ -114,7 +114,7 @@ void EngineLoop::finish(Sequence& sequence, FinishReason reason, std::string sto
   }
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
-  release_slot(sequence, SlotCache::Keep::kCells);
+  release_slot(sequence, kept_cells());
 }
 
 void EngineLoop::fail(Sequence& sequence, Error error) {
@@ -129,6 +129,11 @@ void EngineLoop::emit(Sequence& sequence, Event event) {
   if (touched_.empty() || touched_.back() != sequence.request.stream) {
     touched_.push_back(sequence.request.stream);
   }
+}
+
+SlotCache::Keep EngineLoop::kept_cells() const {
+  return options_.exactness == Exactness::kExact ? SlotCache::Keep::kNothing
+                                                 : SlotCache::Keep::kCells;
 }
 
 // Kept cells stay in the slot for the next turn of the same conversation.

@@ -43,6 +43,13 @@ struct StepReport {
   DecodeStatus status = DecodeStatus::kOk;
 };
 
+enum class Exactness : std::uint8_t {
+  kFast,
+  /// A sequence's tokens are computed in the same way whatever else runs and ran before: no step
+  /// mixes decode and prefill rows (StepKind), and no cells are reused.
+  kExact,
+};
+
 struct EngineOptions {
   std::uint32_t window = 8192;     ///< tokens of one request, prompt and output
   std::uint32_t batch_rows = 512;  ///< as the context was made
@@ -50,6 +57,7 @@ struct EngineOptions {
   Duration itl_objective{limits::kItlObjective};
   std::size_t queue_max = limits::kInboxMax;
   std::size_t stream_bytes_max = limits::kStreamBytesMax;
+  Exactness exactness = Exactness::kFast;
   std::uint64_t seed = 0;  ///< of requests that bring none; drawn from the clock's owner
   std::function<void(const StepReport&)> on_step;  ///< engine thread, after each decode
 };
@@ -110,6 +118,7 @@ class EngineLoop {
   void place_queued();
   bool place(Sequence& sequence);
   bool plan();
+  StepKind next_kind();
   void build_rows();
 
   // Run
@@ -127,6 +136,7 @@ class EngineLoop {
   void finish(Sequence& sequence, FinishReason reason, std::string stop_sequence);
   void fail(Sequence& sequence, Error error);
   void emit(Sequence& sequence, Event event);
+  SlotCache::Keep kept_cells() const;
   void release_slot(Sequence& sequence, SlotCache::Keep keep);
   void count_cancelled(const Sequence& sequence);
   void sweep();
@@ -161,6 +171,7 @@ class EngineLoop {
   std::vector<Sequence*> step_sequences_;
   std::vector<BatchRow> rows_;
   StepSize step_size_;
+  bool exact_prefill_ = false;  // the kind of the last exact step
   std::uint32_t sampled_ = 0;
   std::vector<Event> stage_events_;
   std::vector<std::shared_ptr<TokenStream>> touched_;

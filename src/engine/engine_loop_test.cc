@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "engine/engine_harness.h"
 #include "engine/engine_thread.h"
@@ -308,6 +309,31 @@ TEST(EngineLoop, KeepsNothingOfARequestWhoseLogitsWereBroken) {
   EXPECT_EQ(broken->find<Failed>()->error.code, ErrorCode::kModelFailure);
   const auto next = engine.complete({.prompt = "shared prefix"});
   EXPECT_EQ(next->find<Started>()->usage.prompt_tokens_cached, 0u);
+}
+
+TEST(EngineLoop, NeverMixesDecodeAndPrefillInExactSteps) {
+  EngineOptions options;
+  options.exactness = Exactness::kExact;
+  std::vector<std::size_t> rows_of_prompts;
+  FakeModelOptions model = never_ends();
+  model.fault = [&rows_of_prompts](std::span<const BatchRow> rows) {
+    std::map<std::int32_t, std::size_t> per_slot;
+    for (const BatchRow& row : rows) ++per_slot[row.slot.value];
+    const bool decode = per_slot.size() == rows.size();
+    EXPECT_TRUE(decode || per_slot.size() == 1u);
+    if (!decode) rows_of_prompts.push_back(rows.size());
+    return DecodeStatus::kOk;
+  };
+  EngineHarness engine(model, harness_context(KvLayout::kStreams), options);
+  engine.submit({.prompt = "first", .max_tokens = 30});
+  engine.loop->step();
+  for (int i = 0; i < 3; ++i) {
+    engine.submit({.prompt = std::string(80, 'p'), .max_tokens = 5});
+  }
+  engine.run();
+  EXPECT_GE(rows_of_prompts.size(), 4u);
+  EXPECT_EQ(engine.loop->snapshot().cells_cached, 0u);
+  EXPECT_EQ(engine.loop->snapshot().requests_finished, 4u);
 }
 
 class Allowance final : public TokenMeter {

@@ -122,7 +122,7 @@ void EngineLoop::drop_cancelled() {
   std::erase_if(running_, [this](const SequencePtr& sequence) {
     if (!sequence->cancelled()) return false;
     count_cancelled(*sequence);
-    release_slot(*sequence, SlotCache::Keep::kCells);
+    release_slot(*sequence, kept_cells());
     return true;
   });
 }
@@ -165,13 +165,23 @@ bool EngineLoop::plan() {
                                static_cast<std::uint64_t>(sequence->computed), decoding});
   }
   if (inputs.empty()) return false;
-  const PlanOptions plan_options{options_.itl_objective, PlanOptions{}.idle_stretch,
-                                 options_.batch_rows, options_.logit_rows};
+  PlanOptions plan_options;
+  plan_options.itl_objective = options_.itl_objective;
+  plan_options.rows_max = options_.batch_rows;
+  plan_options.logit_rows_max = options_.logit_rows;
+  plan_options.kind = next_kind();
   const std::vector<std::uint32_t> rows = plan_rows(inputs, cost_, plan_options);
   for (std::size_t i = 0; i < rows.size(); ++i) step_sequences_[i]->step_rows = rows[i];
   std::erase_if(step_sequences_, [](const Sequence* sequence) { return sequence->step_rows == 0; });
   build_rows();
   return !rows_.empty();
+}
+
+// Exact steps take turns, so that neither running streams nor prompts starve.
+StepKind EngineLoop::next_kind() {
+  if (options_.exactness == Exactness::kFast) return StepKind::kMixed;
+  exact_prefill_ = !exact_prefill_;
+  return exact_prefill_ ? StepKind::kExactPrefill : StepKind::kExactDecode;
 }
 
 // Rows in ascending slots: the stream layout batches only those well (half the speed otherwise).
