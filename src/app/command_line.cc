@@ -74,10 +74,10 @@ struct Parser {
     bind_config(*chat, words, engine_key);
     bind_config(*tokenize, words, model_key);
     chat->add_option("prompt", words.chat_prompt);
-    chat->add_option("--system", words.chat_system);
-    chat->add_option("--max-tokens", words.chat_max_tokens);
-    chat->add_option("--temperature", words.chat_temperature);
-    chat->add_option("--seed", words.chat_seed);
+    chat->add_option("--system", words.chat_system)->take_last();
+    chat->add_option("--max-tokens", words.chat_max_tokens)->take_last();
+    chat->add_option("--temperature", words.chat_temperature)->take_last();
+    chat->add_option("--seed", words.chat_seed)->take_last();
     pull->add_option("name", words.pull_name);
     pull->add_option("--from", words.pull_from)->expected(1, 64);
     pull->add_flag("--list", words.pull_list);

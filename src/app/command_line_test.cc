@@ -33,6 +33,9 @@ TEST(ParseCommandLine, LetsTheLastOfAFlagWin) {
   ASSERT_TRUE(line.ok()) << line.error().message;
   ASSERT_EQ(line->flags.size(), 1u);
   EXPECT_EQ(line->flags[0].text, "2");
+  const auto chat = parse_command_line({"chat", "--max-tokens", "1", "--max-tokens", "2"});
+  ASSERT_TRUE(chat.ok()) << chat.error().message;
+  EXPECT_EQ(chat->chat.max_tokens, 2u);
 }
 
 TEST(ParseCommandLine, EveryFlagOfTheTableIsKnownToServe) {

@@ -123,6 +123,10 @@ TEST(LoadConfig, ReadsListsAndMapsFromOneText) {
   EXPECT_EQ(loaded->config.model.devices, std::vector<std::string>{"CUDA0"});
 }
 
+TEST(LoadConfig, RefusesAFileInAnotherEncoding) {
+  EXPECT_EQ(fault({.yaml = "\xff\xfes"}), "z.yaml: is not UTF-8 text");
+}
+
 TEST(LoadConfig, NamesAnUnknownKeyAndTheNearestKnownOne) {
   EXPECT_EQ(fault({.yaml = "server:\n  prot: 1\n"}),
             "z.yaml:2: unknown key 'server.prot'; did you mean 'server.port'?");

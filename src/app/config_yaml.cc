@@ -6,6 +6,7 @@
 
 #include "app/config_load.h"
 #include "app/suggest.h"
+#include "base/utf8.h"
 
 namespace zerohop {
 namespace {
@@ -110,6 +111,10 @@ Result<std::vector<YamlSetting>> parse_config_yaml(const std::string& text,
                                                    const std::string& name) {
   if (text.size() > kYamlBytesMax) {
     return Error{ErrorCode::kConfiguration, name + ": is larger than 1 MiB", {}, {}};
+  }
+  // The YAML library would guess at other encodings and may then see an empty file.
+  if (!utf8_is_valid(text)) {
+    return Error{ErrorCode::kConfiguration, name + ": is not UTF-8 text", {}, {}};
   }
   try {
     return YamlReader(name).read(text);
