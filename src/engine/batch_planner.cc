@@ -41,8 +41,8 @@ std::uint32_t align(std::uint32_t rows, std::uint32_t before) {
   return rows > excess ? rows - excess : rows;
 }
 
-// Shortens or lengthens a piece of a prompt so that it has two rows and leaves none or two, as far as
-// the prompt has them.
+// Shortens or lengthens a piece of a prompt so that it has two rows and leaves none or two, as far
+// as the prompt has them.
 std::uint32_t without_single_rows(std::uint32_t rows, std::uint32_t pending) {
   if (rows == 1 && pending > 1) rows = 2;
   if (pending - rows == 1) rows = rows > 2 ? rows - 1 : pending;

@@ -43,6 +43,8 @@ CALLS = (
     ban(r"\bstd\s*::\s*w?regex\b", "std::regex overflows the stack on long input"),
     ban(r"\busing\s+namespace\s+(?!std\s*::\s*(?:chrono_)?(?:string_view_)?literals)",
         "name what you use", in_tests=True),
+    ban(r"\bco_await\b[^;{}]*(?:\b[A-Z]\w*\s*\{|\[[^\];]*\b\w+\s*=)",
+        "GCC 12 destroys a temporary of a co_await expression twice: name it first"),
     ban(r"\bthrow\b", "expected failure is a Result (core/error.h), a bug is ZH_CHECK",
         in_tests=True),
 )

@@ -71,6 +71,12 @@ class Banned(unittest.TestCase):
         self.assertEqual(calls(code, "src/app/main.cc"), [])
         self.assertEqual(calls("std::snprintf(a, 1, b); my_printf(c);"), [])
 
+    def test_temporaries_are_named_before_they_are_awaited(self):
+        self.assertEqual(len(calls("co_await x.respond(Error{kA, b});")), 1)
+        self.assertEqual(len(calls("auto a = co_await run(pool, [body = take()] { f(); });")), 1)
+        self.assertEqual(calls("co_await x.respond(std::move(error)); Error e{kA};"), [])
+        self.assertEqual(calls("co_await init([&](auto h) { g(); });"), [])
+
     def test_exceptions_are_not_thrown(self):
         self.assertEqual(len(calls("throw std::runtime_error(a);")), 1)
         self.assertEqual(calls("// throw\nvoid f(); rethrow(a);"), [])
