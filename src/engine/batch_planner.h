@@ -25,12 +25,12 @@ struct PlanInput {
   bool decoding = false;       ///< a client watches tokens arrive
 };
 
-/// What a step may hold. Exact steps never mix: the library computes a lone row of a prompt by other
-/// kernels than two rows or more (the attention products of one row are plain dot products, those
-/// of several go through blocked ones), and it splits mixed batches so that single rows appear. The
-/// difference is of the order of rounding, but activations are quantised, and now and then a logit
-/// moves by 0.6. So an exact step is either one row for every decoder, or two rows or more of one
-/// prompt, and leaves no single row behind.
+/// What a step may hold. Exact steps never mix: the library computes a lone row of a prompt by
+/// other kernels than two rows or more (the attention products of one row are plain dot products,
+/// those of several go through blocked ones), and it splits mixed batches so that single rows
+/// appear. The difference is of the order of rounding, but activations are quantised, and now and
+/// then a logit moves by 0.6. So an exact step is either one row for every decoder, or two rows or
+/// more of one prompt, and leaves no single row behind.
 enum class StepKind : std::uint8_t {
   kMixed,
   kExactDecode,   ///< decoders; a piece of one prompt where nobody decodes
