@@ -1,5 +1,6 @@
 """pip, npm and private Python environments, taken from the system where it has them."""
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,15 @@ def pip():
     if find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     return [str(environment("pip", []) / "bin/python"), "-m", "pip"]
+
+
+def npm_environment():
+    """Node.js trusts a list of its own; behind a company's proxy the system's list is needed too."""
+    system = "/etc/ssl/certs/ca-certificates.crt"
+    variables = dict(os.environ)
+    if os.path.exists(system):
+        variables.setdefault("NODE_EXTRA_CA_CERTS", system)
+    return variables
 
 
 def npm():

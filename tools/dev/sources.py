@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dev.common import Failure, run_quiet
 from dev.integrity import require_sha512
-from dev.python_env import npm, pip
+from dev.python_env import npm, npm_environment, pip
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Registries:
     wheels = None  # pip asks its index
 
     def npm(self, package, folder):
-        run_quiet([*npm(), "pack", "--silent", f"{package.name}@{package.version}"], cwd=folder)
+        run_quiet([*npm(), "pack", "--loglevel=error", f"{package.name}@{package.version}"],
+                  cwd=folder, env=npm_environment())
         path = folder / package.file_name
         require_sha512(path, package.integrity)
         return path
