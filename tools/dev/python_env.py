@@ -63,7 +63,7 @@ def pip():
 
 
 def npm_environment():
-    """Node.js trusts a list of its own; behind a company's proxy the system's list is needed too."""
+    """Node.js trusts a list of its own; behind a company's proxy the system's is needed too."""
     system = "/etc/ssl/certs/ca-certificates.crt"
     variables = dict(os.environ)
     if os.path.exists(system):
