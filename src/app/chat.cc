@@ -13,6 +13,7 @@
 #include "app/exit_code.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "model/llama_model.h"
 
@@ -92,6 +93,10 @@ Result<void> chat(const Config& config, const ChatOptions& options) {
 }  // namespace
 
 int run_chat(const Config& config, const ChatOptions& options) {
+  // What a server tells its operator at the default level only disturbs a conversation.
+  if (config.log.level == LogLevel::kInfo) {
+    log_configure({.level = LogLevel::kWarning, .format = config.log.format});
+  }
   std::signal(SIGINT, on_interrupt);
   const Result<void> result = chat(config, options);
   return result.ok() ? kExitOk : report_failure(result.error());
