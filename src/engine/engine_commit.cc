@@ -2,7 +2,6 @@
 // engine_loop.h.
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/engine_loop.h"
 #include "engine/plan_executor.h"
@@ -10,7 +9,6 @@
 namespace zerohop {
 namespace {
 
-constexpr std::int32_t kEverything = std::numeric_limits<std::int32_t>::max();
 // A failed step is undone and tried once more; a sequence that meets a second failure in a row
 // ends.
 constexpr std::uint32_t kRetriesMax = 1;
@@ -96,12 +94,12 @@ void EngineLoop::undo(DecodeStatus status) {
 }
 
 void EngineLoop::undo_rows(Sequence& sequence) {
-  if (!context_->remove(sequence.slot, {sequence.computed, kEverything})) forget_cells(sequence);
+  if (!drop_tail(*context_, {sequence.slot, sequence.computed})) forget_cells(sequence);
 }
 
 // After this the sequence starts from an empty slot and catches up to all its tokens.
 void EngineLoop::forget_cells(Sequence& sequence) {
-  context_->remove(sequence.slot, {0, kEverything});
+  drop_tail(*context_, {sequence.slot, 0});
   cache_.correct(sequence.slot, 0);
   sequence.computed = 0;
 }

@@ -99,8 +99,8 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived) {
     auto sequence = std::make_unique<Sequence>();
     sequence->id = EngineRequestId(next_id_++);
-    sequence->tokens = request.prompt;
-    sequence->usage.prompt_tokens = static_cast<std::uint32_t>(request.prompt.size());
+    sequence->tokens = std::move(request.prompt);
+    sequence->usage.prompt_tokens = static_cast<std::uint32_t>(sequence->tokens.size());
     const std::uint32_t room = options_.window - sequence->usage.prompt_tokens;
     sequence->output_limit = std::min(request.max_tokens, room);
     sequence->limit_reason =

@@ -7,14 +7,13 @@ namespace {
 
 constexpr std::int32_t kEverything = std::numeric_limits<std::int32_t>::max();
 
-// True when the cells [0, from) are still there and usable afterwards.
+}  // namespace
+
 bool drop_tail(ModelContext& context, const DropTail& op) {
   if (context.remove(op.slot, {op.from, kEverything})) return true;
   context.remove(op.slot, {0, kEverything});
   return false;
 }
-
-}  // namespace
 
 void drop_cells(ModelContext& context, const CachePlan& plan) {
   for (const CacheOp& op : plan) {
@@ -37,7 +36,7 @@ std::int32_t execute_placement(ModelContext& context, const Placement& placement
   // The last word is the model's: what it does not hold from position 0 on cannot be built upon.
   const PositionRange there = context.positions(placement.slot);
   if (held > 0 && there != PositionRange{0, held}) {
-    context.remove(placement.slot, {0, kEverything});
+    drop_tail(context, {placement.slot, 0});
     held = 0;
   }
   return held;

@@ -8,6 +8,10 @@
 
 namespace zerohop {
 
+/// Frees the tail that `op` names. False where the model cannot cut there (recurrent state, a
+/// sliding window whose cells are gone): the slot has then been emptied.
+bool drop_tail(ModelContext& context, const DropTail& op);
+
 /// Performs a plan that only drops cells.
 void drop_cells(ModelContext& context, const CachePlan& plan);
 
