@@ -2,10 +2,15 @@
 // of a session's coroutine on the I/O thread.
 #pragma once
 
+#include <array>
+
 #include "app/service.h"
 #include "http/router.h"
 
 namespace zerohop {
+
+/// What real base URLs lead to: `/v1`, `/v1` written twice, or left out.
+inline constexpr std::array<const char*, 3> kApiPrefixes{"/v1", "/v1/v1", ""};
 
 /// POST /v1/messages and /v1/messages/count_tokens.
 void add_messages_routes(Router& router, Service& service);

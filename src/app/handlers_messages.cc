@@ -13,6 +13,7 @@
 #include "api/anthropic_request.h"
 #include "app/generation_clock.h"
 #include "app/handlers.h"
+#include "app/json_response.h"
 #include "app/model_names.h"
 #include "app/request_context.h"
 #include "app/stream_reader.h"
@@ -56,13 +57,6 @@ Result<std::uint32_t> parse_and_count(const Service& service, const std::string&
   ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt,
                       service.tier().prompts().prepare(request.conversation));
   return static_cast<std::uint32_t>(prompt.tokens.size());
-}
-
-HttpResponse json_response(std::string body) {
-  HttpResponse response;
-  response.headers.push_back(HeaderField{"content-type", "application/json"});
-  response.body = std::move(body);
-  return response;
 }
 
 // One request between the parser and the last byte of its answer.
@@ -149,7 +143,7 @@ class MessagesCall {
       co_return;
     }
     advance(RequestState::kStreaming);
-    HttpResponse response = json_response(reply.body());
+    HttpResponse response = json_response(200, reply.body());
     co_await exchange_.respond(std::move(response));
     advance(exchange_.peer_gone() ? RequestState::kCancelled : RequestState::kDone);
   }
@@ -242,7 +236,7 @@ Awaitable<void> handle_count_tokens(Service& service, Exchange& exchange) {
     co_await exchange.respond_error(count.error());
     co_return;
   }
-  HttpResponse response = json_response(count_tokens_body(*count));
+  HttpResponse response = json_response(200, count_tokens_body(*count));
   co_await exchange.respond(std::move(response));
   context.life.advance(RequestState::kDone, service.clock.now());
 }
@@ -256,8 +250,7 @@ void add_messages_routes(Router& router, Service& service) {
   const auto count = [&service](Exchange& exchange) {
     return handle_count_tokens(service, exchange);
   };
-  // The prefixes that real base URLs lead to: `/v1` written twice, or left out.
-  for (const std::string prefix : {"/v1", "/v1/v1", ""}) {
+  for (const std::string prefix : kApiPrefixes) {
     router.add("POST", prefix + "/messages", messages);
     router.add("POST", prefix + "/messages/count_tokens", count);
   }

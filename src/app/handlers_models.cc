@@ -2,6 +2,7 @@
 
 #include "api/model_list.h"
 #include "app/handlers.h"
+#include "app/json_response.h"
 #include "http/exchange.h"
 #include "http/url.h"
 
@@ -13,9 +14,7 @@ Awaitable<void> answer(Exchange& exchange, Result<std::string> body) {
     co_await exchange.respond_error(std::move(body).error());
     co_return;
   }
-  HttpResponse response;
-  response.headers.push_back(HeaderField{"content-type", "application/json"});
-  response.body = std::move(body).value();
+  HttpResponse response = json_response(200, std::move(body).value());
   co_await exchange.respond(std::move(response));
 }
 
@@ -39,7 +38,7 @@ Awaitable<void> handle_one(Service& service, Exchange& exchange) {
 void add_model_routes(Router& router, Service& service) {
   const auto list = [&service](Exchange& exchange) { return handle_list(service, exchange); };
   const auto one = [&service](Exchange& exchange) { return handle_one(service, exchange); };
-  for (const std::string prefix : {"/v1", "/v1/v1", ""}) {
+  for (const std::string prefix : kApiPrefixes) {
     router.add("GET", prefix + "/models", list);
     router.add("GET", prefix + "/models/{id...}", one);
   }

@@ -6,6 +6,7 @@
 
 #include "app/handlers.h"
 #include "app/health.h"
+#include "app/json_response.h"
 #include "app/version.h"
 #include "http/exchange.h"
 
@@ -15,10 +16,7 @@ namespace {
 namespace json = boost::json;
 
 Awaitable<void> respond_json(Exchange& exchange, int status, const json::object& body) {
-  HttpResponse response;
-  response.status = status;
-  response.headers.push_back(HeaderField{"content-type", "application/json"});
-  response.body = json::serialize(body);
+  HttpResponse response = json_response(status, json::serialize(body));
   co_await exchange.respond(std::move(response));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/error_body.h"
+#include "app/json_response.h"
 #include "app/request_context.h"
 #include "base/log.h"
 
@@ -15,13 +16,11 @@ constexpr std::string_view kClientIdHeader = "x-anthropic-request-id";
 constexpr std::size_t kClientIdBytesMax = 128;
 
 HttpResponse error_response(const Error& error, std::string_view request_id) {
-  HttpResponse response;
-  response.status = error_traits(error.code).status;
-  response.headers.push_back(HeaderField{"content-type", "application/json"});
+  HttpResponse response =
+      json_response(error_traits(error.code).status, anthropic_error_body(error, request_id));
   for (auto& [name, value] : error_headers(error)) {
     response.headers.push_back(HeaderField{std::string(name), std::move(value)});
   }
-  response.body = anthropic_error_body(error, request_id);
   return response;
 }
 
@@ -120,8 +119,10 @@ void log_exchange(const ExchangeSummary& summary) {
   const RequestContext* context = context_of(summary.ticket);
   // Probes and scrapes come every second; they are counted, not logged.
   const bool costly = context != nullptr && context->permit.held();
+  const LogLevel level = costly || summary.status >= 500 ? LogLevel::kInfo : LogLevel::kDebug;
+  if (!log_enabled(level)) return;
   log_event(
-      costly || summary.status >= 500 ? LogLevel::kInfo : LogLevel::kDebug, "request",
+      level, "request",
       {{"id", context == nullptr ? "" : context->request_id},
        {"method", summary.head == nullptr ? "" : summary.head->method},
        {"route", std::string(summary.route)},

@@ -155,13 +155,14 @@ std::string log_text(std::string_view text) {
   return redactor->redact(text);
 }
 
+bool log_enabled(LogLevel level) { return state().logger->should_log(to_spdlog(level)); }
+
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  if (!log_enabled(level)) return;
   LogState& log = state();
-  const spdlog::level::level_enum target = to_spdlog(level);
-  if (!log.logger->should_log(target)) return;
   const std::string line = log.format.load() == LogFormat::kJson ? as_json(level, event, fields)
                                                                  : as_text(level, event, fields);
-  log.logger->log(target, "{}", line);
+  log.logger->log(to_spdlog(level), "{}", line);
 }
 
 }  // namespace zerohop

@@ -40,6 +40,9 @@ void log_set_redactor(std::shared_ptr<const Redactor> redactor);
 /// The redacted form of client or model text.
 std::string log_text(std::string_view text);
 
+/// Whether an event of this level is written: asked before fields are made that cost something.
+bool log_enabled(LogLevel level);
+
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields);
 
 inline void log_debug(std::string_view event, std::initializer_list<LogField> fields = {}) {

@@ -66,6 +66,13 @@ TEST(Log, DropsWhatIsBelowItsLevel) {
   EXPECT_EQ(logged({LogLevel::kOff, LogFormat::kText}, write), "");
 }
 
+TEST(Log, SaysBeforehandWhatItWouldWrite) {
+  logged({LogLevel::kWarning, LogFormat::kText}, [] {
+    EXPECT_FALSE(log_enabled(LogLevel::kInfo));
+    EXPECT_TRUE(log_enabled(LogLevel::kWarning));
+  });
+}
+
 TEST(Log, DropsClientTextByDefaultAndKeepsItsLength) {
   EXPECT_EQ(log_text("my secret"), "[9 bytes]");
 }
