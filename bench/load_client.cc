@@ -49,6 +49,17 @@ int number_after(std::string_view text, std::string_view key) {
   return number;
 }
 
+// The bytes of the first whole answer in `bytes`; 0 when it is not all there. Crashes on anything
+// but 200.
+std::size_t answer_size(std::string_view bytes) {
+  const std::size_t head = bytes.find("\r\n\r\n");
+  if (head == std::string_view::npos) return 0;
+  ZH_CHECK(bytes.starts_with("HTTP/1.1 200"));
+  const auto length =
+      static_cast<std::size_t>(number_after(bytes.substr(0, head), "content-length: "));
+  return bytes.size() < head + 4 + length ? 0 : head + 4 + length;
+}
+
 }  // namespace
 
 double now_seconds() {
@@ -130,20 +141,42 @@ PlainClient::~PlainClient() { close(descriptor_); }
 std::string PlainClient::post(const std::string& path, const std::string& body) {
   send_request(descriptor_, path, body);
   std::string bytes;
-  std::size_t head = std::string::npos;
-  std::size_t length = 0;
-  while (head == std::string::npos || bytes.size() < head + 4 + length) {
+  while (answer_size(bytes) == 0) {
     char buffer[16384];
     const ssize_t count = recv(descriptor_, buffer, sizeof buffer, 0);
     ZH_CHECK(count > 0);
     bytes.append(buffer, static_cast<std::size_t>(count));
-    if (head == std::string::npos && (head = bytes.find("\r\n\r\n")) != std::string::npos) {
-      ZH_CHECK(bytes.starts_with("HTTP/1.1 200"));
-      length = static_cast<std::size_t>(
-          number_after(std::string_view(bytes).substr(0, head), "content-length: "));
-    }
   }
-  return bytes.substr(head + 4);
+  return bytes.substr(bytes.find("\r\n\r\n") + 4);
+}
+
+double RequestPump::run(const std::function<std::string()>& next, double seconds) const {
+  std::vector<pollfd> polls;
+  std::vector<std::string> unread(connections);
+  for (std::size_t i = 0; i < connections; ++i) {
+    polls.push_back(pollfd{connect_to(port), POLLIN, 0});
+    send_request(polls.back().fd, path, next());
+  }
+  const double begin = now_seconds();
+  double now = begin;
+  double answers = 0;
+  while (now < begin + seconds) {
+    ZH_CHECK(poll(polls.data(), polls.size(), 60'000) > 0);
+    for (std::size_t i = 0; i < polls.size(); ++i) {
+      if (polls[i].revents == 0) continue;
+      char buffer[16384];
+      const ssize_t count = recv(polls[i].fd, buffer, sizeof buffer, 0);
+      ZH_CHECK(count > 0);
+      unread[i].append(buffer, static_cast<std::size_t>(count));
+      if (answer_size(unread[i]) == 0) continue;
+      unread[i].clear();
+      ++answers;
+      send_request(polls[i].fd, path, next());
+    }
+    now = now_seconds();
+  }
+  for (const pollfd& entry : polls) close(entry.fd);
+  return answers / (now - begin);
 }
 
 }  // namespace zerohop::bench

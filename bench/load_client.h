@@ -2,7 +2,9 @@
 // since it shares the cores with what it measures.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,17 @@ class PlainClient {
 
  private:
   int descriptor_;
+};
+
+/// Requests for whole answers on `connections` keep-alive connections, each with one outstanding
+/// request, from one thread.
+struct RequestPump {
+  std::uint16_t port = 0;
+  std::string path;
+  std::size_t connections = 32;
+
+  /// Sends the bodies that `next` gives until `seconds` have passed. Returns answers per second.
+  double run(const std::function<std::string()>& next, double seconds) const;
 };
 
 }  // namespace zerohop::bench

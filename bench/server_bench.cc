@@ -2,9 +2,11 @@
 //
 //   streams   tokens/s of 8 parallel streams through HTTP, beside a bare loop with the same batch
 //   gap       the longest silence of 4 running streams while a prompt of 2,000 tokens arrives
+//   count     count_tokens of 1 kB, beside the bare tokenizer
+//   prompt    body to tokens for a conversation seen before, beside the bare tokenizer
 //   overhead  a one-token answer to a cached prompt, beside the bare decode of that token
 //
-// ./dev bench server; the program takes a subset of the three names. Settings come from ZEROHOP_*
+// ./dev bench server; the program takes a subset of the five names. Settings come from ZEROHOP_*
 // variables, as those of the server do (ZEROHOP_ENGINE_KV_LAYOUT=streams, for example). Both sides
 // use the same file, context parameters and threads, in alternating rounds, so the ratios hold on a
 // noisy machine.
@@ -23,8 +25,10 @@
 #include "bare_loop.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "count_bench.h"
 #include "load_client.h"
 #include "model/llama_model.h"
+#include "prompt_bench.h"
 #include "report.h"
 
 namespace zerohop::bench {
@@ -192,6 +196,8 @@ Result<void> run(const std::vector<std::string>& wanted) {
   };
   // This order, because in the unified layout cells that idle sequences leave behind are scanned by
   // every later step: after `gap` a lone decode takes some 2 ms longer.
+  if (wants("count")) bench_count(endpoint.port, tier);
+  if (wants("prompt")) bench_prompt(tier);
   if (wants("overhead")) bench_overhead(endpoint.port, tier, bare);
   if (wants("streams")) bench_streams(endpoint.port, tier, bare);
   if (wants("gap")) bench_gap(endpoint.port, tier);

@@ -38,6 +38,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS ca-certificates)
 # `zerohop pull` gets the default model with pip.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3-venv)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-venv, poppler-utils")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${_llama_lib_dir}")
 include(CPack)

@@ -13,7 +13,10 @@ namespace {
 Result<Conversation> parse(std::string_view body, Strictness strictness = Strictness::kLenient) {
   ZH_ASSIGN_OR_RETURN(const JsonDocument document, parse_json(body));
   const JsonPlace root(document.root());
-  return parse_anthropic_conversation(root, ParseOptions{.strictness = strictness});
+  const ParseOptions options{.strictness = strictness};
+  ZH_ASSIGN_OR_RETURN(AnthropicConversation read, parse_anthropic_conversation(root, options));
+  read.conversation.tools = std::move(read.tools.definitions);
+  return std::move(read.conversation);
 }
 
 std::string complaint(std::string_view body, Strictness strictness = Strictness::kLenient) {
@@ -37,7 +40,10 @@ std::string outline(const Result<Conversation>& parsed) {
             : message.role == Role::kAssistant ? "assistant:"
                                                : "system:";
     for (const ContentBlock& block : message.content) {
-      text += std::get<TextBlock>(block).text + "|";
+      const auto* words = std::get_if<TextBlock>(&block);
+      const auto* thought = std::get_if<ThinkingBlock>(&block);
+      text += words != nullptr ? words->text : thought != nullptr ? "(" + thought->text + ")" : "?";
+      text += "|";
     }
     text += "\n";
   }
@@ -73,12 +79,19 @@ TEST(AnthropicConversation, DropsEmptyTextButKeepsTheMessage) {
   EXPECT_EQ(outline(parse(user_block(R"({"type":"text","text":""})"))), "user:\n");
 }
 
-TEST(AnthropicConversation, DropsThinkingOfReplayedAssistantTurns) {
+TEST(AnthropicConversation, KeepsThinkingOfReplayedAssistantTurnsUnlessItCannotBeRead) {
   EXPECT_EQ(outline(parse(R"({"messages":[{"role":"user","content":"q"},
       {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":""},
       {"type":"redacted_thinking","data":"xx"},{"type":"text","text":"a"}]},
       {"role":"user","content":"r"}]})")),
-            "user:q|\nassistant:a|\nuser:r|\n");
+            "user:q|\nassistant:(hm)|a|\nuser:r|\n");
+}
+
+TEST(AnthropicConversation, DropsThinkingThatCameWithoutItsText) {
+  EXPECT_EQ(outline(parse(R"({"messages":[{"role":"assistant","content":[
+      {"type":"thinking","thinking":"","signature":"x"},{"type":"text","text":"a"}]},
+      {"role":"user","content":"r"}]})")),
+            "assistant:a|\nuser:r|\n");
 }
 
 TEST(AnthropicConversation, RefusesThinkingInOtherRoles) {
@@ -156,15 +169,6 @@ TEST(AnthropicConversation, WantsContentItCanRead) {
             "messages[0].content[0].text: must be a string, got an array");
 }
 
-TEST(AnthropicConversation, NamesContentItDoesNotSupport) {
-  for (const std::string type :
-       {"image", "document", "search_result", "tool_use", "tool_result", "server_tool_use",
-        "web_search_tool_result", "container_upload", "mcp_tool_use", "compaction"}) {
-    EXPECT_EQ(complaint(user(R"([{"type":"text","text":"x"},{"type":")" + type + "\"}]")),
-              "messages[0].content[1].type: " + type + " content is not supported by this server");
-  }
-}
-
 TEST(AnthropicConversation, NamesContentNobodyKnows) {
   EXPECT_EQ(complaint(user_block(R"({"type":"hologram"})")),
             "messages[0].content[0].type: must be a known content type, got \"hologram\"");
@@ -174,14 +178,44 @@ TEST(AnthropicConversation, NamesThePlaceInsideSystem) {
   EXPECT_EQ(complaint(R"({"system":5,"messages":[]})"),
             "system: must be a string or an array of content blocks, got 5");
   EXPECT_EQ(complaint(R"({"system":[{"type":"image"}],"messages":[]})"),
-            "system[0].type: image content is not supported by this server");
+            "system[0].type: image content is not allowed in system prompts");
   EXPECT_EQ(complaint(R"({"system":[{"type":"thinking"}],"messages":[]})"),
-            "system[0].type: thinking content is allowed in assistant messages only");
+            "system[0].type: thinking content is not allowed in system prompts");
 }
 
 TEST(AnthropicConversation, StrictModeRefusesEmptyTextBlocks) {
   EXPECT_EQ(complaint(user_block(R"({"type":"text","text":""})"), Strictness::kStrict),
             "messages[0].content[0].text: must not be empty");
+}
+
+TEST(AnthropicConversation, SystemEntriesMayHoldSettingsInPlaceOfContent) {
+  EXPECT_EQ(outline(parse(R"({"messages":[{"role":"user","content":"a"},
+      {"role":"system","output_config":{"effort":"low"}}]})")),
+            "user:a|\nsystem:\n");
+  EXPECT_EQ(complaint(R"({"messages":[{"role":"system"}]})"), "messages[0].content: is required");
+  EXPECT_EQ(complaint(R"({"messages":[{"role":"system","output_config":5}]})"),
+            "messages[0].output_config: must be an object, got 5");
+}
+
+TEST(AnthropicConversation, PassingNotesAreGoneAfterTheNextUserMessage) {
+  EXPECT_EQ(outline(parse(R"({"messages":[{"role":"user","content":"a"},
+      {"role":"system","content":"now","clear_at":"next_user_message"},
+      {"role":"system","content":"always","clear_at":"never"},
+      {"role":"assistant","content":"b"},{"role":"user","content":"c"},
+      {"role":"system","content":"still","clear_at":"next_user_message"}]})")),
+            "user:a|\nsystem:\nsystem:always|\nassistant:b|\nuser:c|\nsystem:still|\n");
+  EXPECT_EQ(complaint(R"({"messages":[{"role":"system","content":"x","clear_at":"noon"}]})"),
+            "messages[0].clear_at: must be \"never\" or \"next_user_message\", got \"noon\"");
+}
+
+TEST(AnthropicConversation, StrictModeRefusesEmptyMessagesButTheLastPrefill) {
+  const auto strictly = [](std::string_view body) { return complaint(body, Strictness::kStrict); };
+  EXPECT_EQ(strictly(user("\"\"")),
+            "messages[0].content: all messages must have non-empty content except for the optional "
+            "final assistant message");
+  EXPECT_EQ(strictly(R"({"messages":[{"role":"user","content":"q"},
+      {"role":"assistant","content":""}]})"),
+            "");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/anthropic_foreign_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -19,38 +20,6 @@ namespace {
 
 // Positions, and so counts of tokens, are 32-bit signed in the model library; token ids too.
 constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
-
-struct FieldAlias {
-  std::string_view alias;
-  std::string_view field;
-};
-constexpr std::array<FieldAlias, 2> kAliases{{
-    {"stop", "stop_sequences"},
-    {"max_completion_tokens", "max_tokens"},
-}};
-constexpr std::array<std::string_view, 3> kExtraFields{"min_p", "seed", "logit_bias"};
-
-std::optional<JsonPlace> find_field(const JsonPlace& body, std::string_view field) {
-  if (const auto place = body.find(field)) return place;
-  for (const FieldAlias& entry : kAliases) {
-    if (entry.field != field) continue;
-    if (const auto place = body.find(entry.alias)) return place;
-  }
-  return std::nullopt;
-}
-
-Result<void> refuse_foreign_fields(const JsonPlace& body) {
-  const auto refuse = [](const JsonPlace& place) {
-    return place.error("is not a field of the Messages API (strict mode)");
-  };
-  for (const FieldAlias& entry : kAliases) {
-    if (const auto place = body.find(entry.alias)) return refuse(*place);
-  }
-  for (const std::string_view field : kExtraFields) {
-    if (const auto place = body.find(field)) return refuse(*place);
-  }
-  return {};
-}
 
 Result<std::uint32_t> parse_max_tokens(const JsonPlace& body, const ParseOptions& options) {
   const auto place = find_field(body, "max_tokens");
@@ -161,6 +130,30 @@ Result<std::optional<std::uint64_t>> parse_seed(const JsonPlace& body) {
   return Seed(static_cast<std::uint64_t>(seed));
 }
 
+// Of both penalties of the other dialect.
+Result<float> parse_penalty(const JsonPlace& body, std::string_view field) {
+  const auto place = body.find(field);
+  if (!place) return 0.0f;
+  ZH_ASSIGN_OR_RETURN(const double penalty, place->number({-2, 2}));
+  return static_cast<float>(penalty);
+}
+
+Result<float> parse_repetition_penalty(const JsonPlace& body) {
+  const auto place = find_field(body, "repetition_penalty");
+  if (!place) return 1.0f;
+  ZH_ASSIGN_OR_RETURN(const double penalty, place->number({0, limits::kRepetitionPenaltyMax}));
+  const auto factor = static_cast<float>(penalty);
+  if (factor <= 0) return place->expected("a number above 0");  // it divides
+  return factor;
+}
+
+Result<void> parse_penalties(const JsonPlace& body, SamplingParameters& sampling) {
+  ZH_ASSIGN_OR_RETURN(sampling.presence_penalty, parse_penalty(body, "presence_penalty"));
+  ZH_ASSIGN_OR_RETURN(sampling.frequency_penalty, parse_penalty(body, "frequency_penalty"));
+  ZH_ASSIGN_OR_RETURN(sampling.repetition_penalty, parse_repetition_penalty(body));
+  return {};
+}
+
 Result<SamplingParameters> parse_sampling(const JsonPlace& body, const ParseOptions& options) {
   SamplingParameters sampling;
   if (const auto place = body.find("temperature")) {
@@ -180,6 +173,7 @@ Result<SamplingParameters> parse_sampling(const JsonPlace& body, const ParseOpti
     ZH_ASSIGN_OR_RETURN(const double min_p, place->number({0, 1}));
     sampling.min_p = static_cast<float>(min_p);
   }
+  ZH_RETURN_IF_ERROR(parse_penalties(body, sampling));
   ZH_ASSIGN_OR_RETURN(sampling.seed, parse_seed(body));
   ZH_ASSIGN_OR_RETURN(sampling.logit_bias, parse_logit_bias(body));
   return sampling;

@@ -1,7 +1,6 @@
 // The part of an Anthropic request that steers generation: max_tokens, sampling, stop sequences.
 //
-// Fields of other APIs that clients send all the same go through one alias table (an alias is read
-// when the real field is absent) and one list of extra fields.
+// Fields of other APIs that clients send all the same are found through anthropic_foreign_fields.h.
 // Internal to api/; the rules are those of anthropic_request.h. Pure; any thread.
 #pragma once
 

@@ -202,5 +202,42 @@ TEST(AnthropicGeneration, StrictModeRefusesBlankStopSequencesAndBareStrings) {
             "stop_sequences: must be an array, got \"x\"");
 }
 
+TEST(AnthropicGeneration, ReadsPenalties) {
+  const SamplingParameters sampling =
+      parsed(R"("presence_penalty":-2,"frequency_penalty":0.5,"repetition_penalty":1.25)").sampling;
+  EXPECT_EQ(sampling.presence_penalty, -2.0f);
+  EXPECT_EQ(sampling.frequency_penalty, 0.5f);
+  EXPECT_EQ(sampling.repetition_penalty, 1.25f);
+  EXPECT_EQ(parsed(R"("repeat_penalty":10)").sampling.repetition_penalty, 10.0f);
+  EXPECT_EQ(parsed(R"("repeat_penalty":2,"repetition_penalty":3)").sampling.repetition_penalty,
+            3.0f);
+  EXPECT_EQ(
+      parsed(R"("presence_penalty":null,"repetition_penalty":null)").sampling.repetition_penalty,
+      1.0f);
+}
+
+TEST(AnthropicGeneration, RefusesImpossiblePenalties) {
+  EXPECT_EQ(complaint(R"("presence_penalty":2.5)"),
+            "presence_penalty: must be a number from -2 to 2, got 2.5");
+  EXPECT_EQ(complaint(R"("frequency_penalty":"x")"),
+            "frequency_penalty: must be a number from -2 to 2, got \"x\"");
+  EXPECT_EQ(complaint(R"("repetition_penalty":0)"),
+            "repetition_penalty: must be a number above 0, got 0");
+  EXPECT_EQ(complaint(R"("repetition_penalty":1e-60)"),
+            "repetition_penalty: must be a number above 0, got 1e-60");
+  EXPECT_EQ(complaint(R"("repeat_penalty":11)"),
+            "repeat_penalty: must be a number from 0 to 10, got 11");
+}
+
+TEST(AnthropicGeneration, StrictModeKnowsNoFieldsOfOtherApis) {
+  for (const std::string field :
+       {"stop", "max_completion_tokens", "max_output_tokens", "repeat_penalty",
+        "repetition_penalty", "presence_penalty", "frequency_penalty", "min_p", "seed",
+        "logit_bias", "response_format", "reasoning_effort", "parallel_tool_calls"}) {
+    EXPECT_EQ(complaint(R"("max_tokens":1,")" + field + "\":1", Strictness::kStrict),
+              field + ": is not a field of the Messages API (strict mode)");
+  }
+}
+
 }  // namespace
 }  // namespace zerohop

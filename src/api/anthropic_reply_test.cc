@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json_reader.h"
+#include "api/json_value_writer.h"
+
 namespace zerohop {
 namespace {
 
@@ -11,11 +18,11 @@ AnthropicReply make_reply() { return AnthropicReply({"msg_1", "m", "req_1"}); }
 
 TEST(AnthropicReply, GathersTheTextIntoOneBlock) {
   AnthropicReply reply = make_reply();
-  reply.add(Started{});
-  reply.add(TextDelta{"Hel"});
+  reply.add(0, Started{});
+  reply.add(0, TextDelta{"Hel"});
   EXPECT_FALSE(reply.complete());
-  reply.add(TextDelta{"lo \"you\""});
-  reply.add(Finished{FinishReason::kEndOfTurn, "", kTotal});
+  reply.add(0, TextDelta{"lo \"you\""});
+  reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
   ASSERT_TRUE(reply.complete());
   EXPECT_EQ(reply.failure(), nullptr);
   EXPECT_EQ(reply.body(),
@@ -27,39 +34,97 @@ TEST(AnthropicReply, GathersTheTextIntoOneBlock) {
 
 TEST(AnthropicReply, HasNoBlockWithoutText) {
   AnthropicReply reply = make_reply();
-  reply.add(Started{});
-  reply.add(Finished{FinishReason::kMaxTokens, "", kTotal});
+  reply.add(0, Started{});
+  reply.add(0, Finished{FinishReason::kMaxTokens, "", kTotal});
   EXPECT_NE(reply.body().find(R"("content":[],"stop_reason":"max_tokens")"), std::string::npos);
 }
 
 TEST(AnthropicReply, NamesTheStopSequence) {
   AnthropicReply reply = make_reply();
-  reply.add(Started{});
-  reply.add(TextDelta{"x"});
-  reply.add(Finished{FinishReason::kStopSequence, "\n", kTotal});
+  reply.add(0, Started{});
+  reply.add(0, TextDelta{"x"});
+  reply.add(0, Finished{FinishReason::kStopSequence, "\n", kTotal});
   EXPECT_NE(reply.body().find(R"("stop_reason":"stop_sequence","stop_sequence":"\n")"),
             std::string::npos);
 }
 
 TEST(AnthropicReply, KeepsAFailureInPlaceOfABody) {
   AnthropicReply reply = make_reply();
-  reply.add(Started{});
-  reply.add(TextDelta{"half an answer"});
-  reply.add(Failed{Error{ErrorCode::kTimeout, "took too long", {}, {}}});
+  reply.add(0, Started{});
+  reply.add(0, TextDelta{"half an answer"});
+  reply.add(0, Failed{Error{ErrorCode::kTimeout, "took too long", {}, {}}});
   ASSERT_TRUE(reply.complete());
   ASSERT_NE(reply.failure(), nullptr);
   EXPECT_EQ(reply.failure()->code, ErrorCode::kTimeout);
+}
+
+std::string body_of(const std::vector<Event>& events, AnthropicReplyOptions options = {}) {
+  AnthropicReply reply({"msg_1", "m", "req_1"}, std::move(options));
+  for (const Event& event : events) reply.add(0, event);
+  return reply.body();
+}
+
+// The value of `content` in a body.
+std::string content_of(const std::vector<Event>& events, AnthropicReplyOptions options = {}) {
+  const std::string body = body_of(events, std::move(options));
+  const auto document = parse_json(body);
+  EXPECT_TRUE(document.ok()) << body;
+  return document.ok() ? json_text(document->root().at("content")) : "";
+}
+
+TEST(AnthropicReply, HasTheBlocksThatAStreamWouldHave) {
+  const std::string first = thinking_signature("msg_1", 0);
+  const std::string second = thinking_signature("msg_1", 2);
+  EXPECT_EQ(content_of({Started{}, ThinkingDelta{"h"}, ThinkingDelta{"m"}, TextDelta{"a"},
+                        ThinkingDelta{"x"}, ToolCallStarted{"t1", "f"}, ToolCallDelta{"{\"a\""},
+                        ToolCallDelta{": 1}"}, ToolCallStarted{"t2", "g"}, Finished{}}),
+            R"([{"type":"thinking","thinking":"hm","signature":")" + first +
+                R"("},{"type":"text","text":"a"},)" +
+                R"({"type":"thinking","thinking":"x","signature":")" + second +
+                R"("},{"type":"tool_use","id":"t1","name":"f","input":{"a":1},)" +
+                R"("caller":{"type":"direct"}},{"type":"tool_use","id":"t2","name":"g",)" +
+                R"("input":{},"caller":{"type":"direct"}}])");
+}
+
+TEST(AnthropicReply, OmitsThinkingWhenAsked) {
+  EXPECT_EQ(content_of({Started{}, ThinkingDelta{"secret"}, Finished{}},
+                       {.thinking = ThinkingDisplay::kOmitted}),
+            R"([{"type":"thinking","thinking":"","signature":")" + thinking_signature("msg_1", 0) +
+                "\"}]");
+}
+
+TEST(AnthropicReply, NeverWritesInputThatIsNoObject) {
+  for (const char* broken : {R"({"a":)", "[1]", "nonsense", "{} {}"}) {
+    EXPECT_EQ(content_of({Started{}, ToolCallStarted{"t", "f"}, ToolCallDelta{broken}, Finished{}}),
+              R"([{"type":"tool_use","id":"t","name":"f","input":{},"caller":{"type":"direct"}}])")
+        << broken;
+  }
+}
+
+TEST(AnthropicReply, SaysThatNoEditOfTheContextWasMadeWhenAsked) {
+  EXPECT_NE(body_of({Started{}, Finished{}}, {.context_management = true})
+                .find(R"(,"context_management":{"applied_edits":[]}})"),
+            std::string::npos);
+}
+
+TEST(AnthropicReply, ATurnWithCallsEndsForThem) {
+  EXPECT_NE(body_of({Started{}, ToolCallStarted{"t", "f"}, Finished{}})
+                .find(R"("stop_reason":"tool_use")"),
+            std::string::npos);
+  EXPECT_NE(body_of({Started{}, ToolCallStarted{"t", "f"}, Finished{FinishReason::kMaxTokens}})
+                .find(R"("stop_reason":"max_tokens")"),
+            std::string::npos);
 }
 
 using AnthropicReplyDeathTest = testing::Test;
 
 TEST(AnthropicReplyDeathTest, MisuseIsABug) {
   AnthropicReply unfinished = make_reply();
-  unfinished.add(Started{});
+  unfinished.add(0, Started{});
   EXPECT_DEATH(unfinished.body(), "finished_");
   AnthropicReply finished = make_reply();
-  finished.add(Finished{});
-  EXPECT_DEATH(finished.add(TextDelta{"x"}), "complete");
+  finished.add(0, Finished{});
+  EXPECT_DEATH(finished.add(0, TextDelta{"x"}), "complete");
 }
 
 TEST(CountTokens, SaysTheNumber) {

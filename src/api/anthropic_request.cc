@@ -6,6 +6,8 @@
 
 #include "api/anthropic_conversation.h"
 #include "api/anthropic_generation.h"
+#include "api/anthropic_settings.h"
+#include "api/anthropic_tool_choice.h"
 #include "api/json_place.h"
 #include "api/json_reader.h"
 #include "core/limits.h"
@@ -15,16 +17,15 @@ namespace {
 
 struct UnsupportedField {
   std::string_view field;
-  std::string_view what;  // completes "… is/are not supported by this server"
+  std::string_view what;    // completes "… is/are not supported by this server"
+  std::string_view detail;  // for programs; may be empty
 };
 
 // Refused when present and neither null nor an empty array.
-constexpr std::array<UnsupportedField, 5> kUnsupported{{
-    {"tools", "tools are"},
-    {"mcp_servers", "MCP servers are"},
-    {"container", "server-side containers are"},
-    {"thread", "server-held threads are"},
-    {"output_format", "structured output is"},
+constexpr std::array<UnsupportedField, 3> kUnsupported{{
+    {"mcp_servers", "MCP servers are", ""},
+    {"container", "server-side containers are", ""},
+    {"thread", "server-held threads are", "thread_unsupported_request"},
 }};
 
 bool is_empty_array(const boost::json::value& value) {
@@ -32,31 +33,31 @@ bool is_empty_array(const boost::json::value& value) {
   return array != nullptr && array->empty();
 }
 
-Error unsupported(const JsonPlace& place, std::string_view what) {
-  return place.error(std::string(what) + " not supported by this server");
-}
-
 Result<void> refuse_unsupported(const JsonPlace& body) {
   for (const UnsupportedField& entry : kUnsupported) {
     const auto place = body.find(entry.field);
-    if (place && !is_empty_array(place->value())) return unsupported(*place, entry.what);
-  }
-  if (const auto output = body.find("output_config")) {
-    ZH_RETURN_IF_ERROR(output->expect_object());
-    if (const auto format = output->find("format")) {
-      return unsupported(*format, "structured output is");
-    }
+    if (!place || is_empty_array(place->value())) continue;
+    Error error = place->error(std::string(entry.what) + " not supported by this server");
+    error.detail = entry.detail;
+    return error;
   }
   return {};
 }
 
-// Known fields that have no effect here yet must still have the right type.
+// A compaction request wants another kind of reply; answering it as a chat would be wrong.
+Result<void> refuse_compaction(const JsonPlace& body) {
+  const auto place = body.find("compaction");
+  if (!place) return {};
+  return place->error(
+      "compaction is not supported by this server; ask for a summary in a message instead");
+}
+
+// Known fields that have no effect here must still have the right type.
 Result<void> check_ignored(const JsonPlace& body) {
-  if (const auto thinking = body.find("thinking")) ZH_RETURN_IF_ERROR(thinking->expect_object());
-  const auto metadata = body.find("metadata");
-  if (!metadata) return {};
-  ZH_RETURN_IF_ERROR(metadata->expect_object());
-  if (const auto user = metadata->find("user_id")) ZH_RETURN_IF_ERROR(user->string());
+  if (const auto diagnostics = body.find("diagnostics")) {
+    ZH_RETURN_IF_ERROR(diagnostics->expect_object());
+  }
+  if (const auto version = body.find("anthropic_version")) ZH_RETURN_IF_ERROR(version->string());
   return {};
 }
 
@@ -74,38 +75,88 @@ Result<std::string> parse_model(const JsonPlace& body, const ParseOptions& optio
   return std::string(name);
 }
 
+// True when the request asks for edits of its context. None is made: what a client wants to keep
+// short, it can keep short itself, and a silent edit would change what the model reads.
+Result<bool> parse_context_management(const JsonPlace& body) {
+  const auto place = body.find("context_management");
+  if (!place) return false;
+  ZH_RETURN_IF_ERROR(place->expect_object());
+  if (const auto edits = place->find("edits")) {
+    ZH_RETURN_IF_ERROR(edits->array_size(limits::kJsonValuesMax));
+  }
+  return true;
+}
+
 // What both endpoints read.
-Result<ChatRequest> parse_prompt(const JsonPlace& body, const ParseOptions& options) {
+struct ParsedPrompt {
+  AnthropicRequest request;
+  ThinkingSettings thinking;
+};
+
+Result<ParsedPrompt> parse_prompt(const JsonPlace& body, const ParseOptions& options) {
   ZH_RETURN_IF_ERROR(body.expect_object());
   ZH_RETURN_IF_ERROR(refuse_unsupported(body));
-  ChatRequest request;
-  ZH_ASSIGN_OR_RETURN(request.model, parse_model(body, options));
-  ZH_ASSIGN_OR_RETURN(request.conversation, parse_anthropic_conversation(body, options));
-  return request;
+  ParsedPrompt parsed;
+  ChatRequest& chat = parsed.request.chat;
+  ZH_ASSIGN_OR_RETURN(chat.model, parse_model(body, options));
+  ZH_ASSIGN_OR_RETURN(AnthropicConversation read, parse_anthropic_conversation(body, options));
+  chat.conversation = std::move(read.conversation);
+  parsed.request.reply.toolset_calls = std::move(read.tools.toolset_calls);
+  ZH_ASSIGN_OR_RETURN(chat.conversation.tool_choice,
+                      parse_anthropic_tool_choice(body, options, read.tools));
+  chat.conversation.tools = std::move(read.tools.definitions);
+  ZH_ASSIGN_OR_RETURN(parsed.thinking, parse_thinking_settings(body, options));
+  chat.conversation.thinking = parsed.thinking.mode;
+  parsed.request.reply.thinking = parsed.thinking.display;
+  ZH_ASSIGN_OR_RETURN(chat.conversation.output, parse_output_rules(body, options));
+  ZH_ASSIGN_OR_RETURN(parsed.request.reply.context_management, parse_context_management(body));
+  return parsed;
+}
+
+// Rules of the hosted API that need more than one field.
+Result<void> check_strictly(const JsonPlace& body, const ParsedPrompt& parsed) {
+  const ChatRequest& chat = parsed.request.chat;
+  if (parsed.thinking.mode != ThinkingMode::kEnabled) return {};
+  const ToolChoiceKind choice = chat.conversation.tool_choice.kind;
+  if (choice == ToolChoiceKind::kAny || choice == ToolChoiceKind::kTool) {
+    return body.find("tool_choice")
+        ->error("thinking may not be enabled when tool_choice forces tool use");
+  }
+  const auto& budget = parsed.thinking.budget_tokens;
+  if (budget && *budget >= chat.generation.max_tokens) {
+    return body.find("max_tokens")->error("must be greater than thinking.budget_tokens");
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<ChatRequest> parse_messages_request(std::string_view body, const ParseOptions& options) {
+Result<AnthropicRequest> parse_messages_request(std::string_view body,
+                                                const ParseOptions& options) {
   ZH_ASSIGN_OR_RETURN(const JsonDocument document, parse_json(body));
   const JsonPlace root(document.root());
-  ZH_ASSIGN_OR_RETURN(ChatRequest request, parse_prompt(root, options));
+  ZH_ASSIGN_OR_RETURN(ParsedPrompt parsed, parse_prompt(root, options));
+  ChatRequest& chat = parsed.request.chat;
+  ZH_ASSIGN_OR_RETURN(chat.conversation.volatile_context, parse_metadata(root, options));
   ZH_RETURN_IF_ERROR(check_ignored(root));
-  // A compaction request wants another kind of reply; answering it as a chat would be wrong.
-  if (const auto compaction = root.find("compaction")) {
-    return unsupported(*compaction, "compaction is");
-  }
-  ZH_ASSIGN_OR_RETURN(request.generation, parse_anthropic_generation(root, options));
+  ZH_RETURN_IF_ERROR(refuse_compaction(root));
+  ZH_ASSIGN_OR_RETURN(chat.generation, parse_anthropic_generation(root, options));
   if (const auto stream = root.find("stream")) {
-    ZH_ASSIGN_OR_RETURN(request.stream, stream->boolean());
+    ZH_ASSIGN_OR_RETURN(chat.stream, stream->boolean());
   }
-  return request;
+  if (options.strict()) ZH_RETURN_IF_ERROR(check_strictly(root, parsed));
+  return std::move(parsed.request);
 }
 
 Result<ChatRequest> parse_count_tokens_request(std::string_view body, const ParseOptions& options) {
   ZH_ASSIGN_OR_RETURN(const JsonDocument document, parse_json(body));
   const JsonPlace root(document.root());
-  return parse_prompt(root, options);
+  ZH_ASSIGN_OR_RETURN(ParsedPrompt parsed, parse_prompt(root, options));
+  // The endpoint has no metadata, but what is rendered has to be counted.
+  if (auto context = parse_metadata(root, options); context.ok()) {
+    parsed.request.chat.conversation.volatile_context = *std::move(context);
+  }
+  return std::move(parsed.request.chat);
 }
 
 }  // namespace zerohop

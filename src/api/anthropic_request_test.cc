@@ -19,7 +19,8 @@ std::string with(std::string_view fields) {
          std::string(fields) + "}";
 }
 
-std::string complaint(const Result<ChatRequest>& parsed) {
+template <class Request>
+std::string complaint(const Result<Request>& parsed) {
   if (parsed.ok()) return "";
   EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidRequest);
   return error_text(parsed.error());
@@ -38,27 +39,27 @@ TEST(AnthropicRequest, ReadsTheSmallestRequest) {
   const auto parsed =
       parse_messages_request(R"({"messages":[{"role":"user","content":"Hi"}]})", ParseOptions{});
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->model, "");
-  EXPECT_FALSE(parsed->stream);
-  EXPECT_EQ(parsed->generation.max_tokens, limits::kDefaultMaxTokens);
-  EXPECT_TRUE(parsed->conversation.system.empty());
-  ASSERT_EQ(parsed->conversation.messages.size(), 1u);
-  EXPECT_EQ(parsed->conversation.messages[0].role, Role::kUser);
-  EXPECT_EQ(std::get<TextBlock>(parsed->conversation.messages[0].content.at(0)).text, "Hi");
+  EXPECT_EQ(parsed->chat.model, "");
+  EXPECT_FALSE(parsed->chat.stream);
+  EXPECT_EQ(parsed->chat.generation.max_tokens, limits::kDefaultMaxTokens);
+  EXPECT_TRUE(parsed->chat.conversation.system.empty());
+  ASSERT_EQ(parsed->chat.conversation.messages.size(), 1u);
+  EXPECT_EQ(parsed->chat.conversation.messages[0].role, Role::kUser);
+  EXPECT_EQ(std::get<TextBlock>(parsed->chat.conversation.messages[0].content.at(0)).text, "Hi");
 }
 
 TEST(AnthropicRequest, ReadsModelAndStream) {
   const auto parsed = parse_messages_request(with(R"(,"stream":true)"), ParseOptions{});
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->model, "m");
-  EXPECT_TRUE(parsed->stream);
+  EXPECT_EQ(parsed->chat.model, "m");
+  EXPECT_TRUE(parsed->chat.stream);
 }
 
 TEST(AnthropicRequest, TakesTheDefaultForMaxTokensFromTheOptions) {
   const auto parsed = parse_messages_request(R"({"messages":[{"role":"user","content":"Hi"}]})",
                                              ParseOptions{.default_max_tokens = 77});
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->generation.max_tokens, 77u);
+  EXPECT_EQ(parsed->chat.generation.max_tokens, 77u);
 }
 
 TEST(AnthropicRequest, RefusesABodyThatIsNoObject) {
@@ -112,20 +113,21 @@ TEST(AnthropicRequest, IgnoresUnknownFieldsAndCacheControlAnywhere) {
 }
 
 TEST(AnthropicRequest, RefusesByNameWhatItCanNotDo) {
-  EXPECT_EQ(lenient(with(R"(,"tools":[{"name":"f","input_schema":{}}])")),
-            "tools: tools are not supported by this server");
   EXPECT_EQ(lenient(with(R"(,"mcp_servers":[{"type":"url"}])")),
             "mcp_servers: MCP servers are not supported by this server");
   EXPECT_EQ(lenient(with(R"(,"container":"c1")")),
             "container: server-side containers are not supported by this server");
   EXPECT_EQ(lenient(with(R"(,"thread":{"type":"create"})")),
             "thread: server-held threads are not supported by this server");
+  EXPECT_EQ(
+      parse_messages_request(with(R"(,"thread":{"type":"create"})"), ParseOptions{}).error().detail,
+      "thread_unsupported_request");
   EXPECT_EQ(lenient(with(R"(,"compaction":{"type":"summarize"})")),
-            "compaction: compaction is not supported by this server");
-  EXPECT_EQ(lenient(with(R"(,"output_config":{"format":{"type":"json_schema"}})")),
-            "output_config.format: structured output is not supported by this server");
-  EXPECT_EQ(counting(with(R"(,"tools":[{"name":"f"}])")),
-            "tools: tools are not supported by this server");
+            "compaction: compaction is not supported by this server; ask for a summary in a "
+            "message instead");
+  EXPECT_EQ(counting(with(R"(,"container":{"id":"c"})")),
+            "container: server-side containers are not supported by this server");
+  EXPECT_EQ(counting(with(R"(,"compaction":{"type":"summarize"})")), "");
 }
 
 TEST(AnthropicRequest, AcceptsEmptyToolsWithAnyToolChoice) {
@@ -170,7 +172,7 @@ TEST(AnthropicRequest, EveryTruncationOfARealRequestIsAnError) {
 TEST(AnthropicRequest, TheLastOfDuplicateFieldsWins) {
   const auto parsed = parse_messages_request(with(R"(,"model":"second")"), ParseOptions{});
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->model, "second");
+  EXPECT_EQ(parsed->chat.model, "second");
 }
 
 }  // namespace

@@ -6,13 +6,27 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json_place.h"
 
 namespace zerohop {
 
+/// A block as a client has it when the stream is over.
+struct SeenBlock {
+  std::string type;
+  std::string text;  ///< of tool_use: the JSON of its input
+  std::string signature;
+  std::string id;
+  std::string name;
+  friend bool operator==(const SeenBlock&, const SeenBlock&) = default;
+};
+
 class AnthropicStreamChecker {
  public:
+  enum class Profile { kFull, kFolded };
+  explicit AnthropicStreamChecker(Profile profile = Profile::kFull) : profile_(profile) {}
+
   /// `stream` holds whole frames. May be called again with what follows.
   void feed(std::string_view stream) {
     while (!stream.empty() && fault_.empty()) {
@@ -28,13 +42,22 @@ class AnthropicStreamChecker {
   /// message_stop or error has been seen.
   bool ended() const { return ended_; }
   bool failed() const { return failed_; }
-  const std::string& text() const { return text_; }
+  const std::vector<SeenBlock>& blocks() const { return blocks_; }
+  /// All text blocks, joined.
+  std::string text() const {
+    std::string text;
+    for (const SeenBlock& block : blocks_) {
+      if (block.type == "text") text += block.text;
+    }
+    return text;
+  }
   const std::string& stop_reason() const { return stop_reason_; }
-  std::size_t blocks() const { return blocks_; }
-  std::size_t input_tokens() const { return input_tokens_; }
+  std::size_t input_tokens() const { return input_tokens_; }  ///< all three counters
   std::size_t output_tokens() const { return output_tokens_; }
 
  private:
+  bool folded() const { return profile_ == Profile::kFolded; }
+
   void fail(std::string what) {
     if (fault_.empty()) fault_ = std::move(what);
   }
@@ -42,6 +65,7 @@ class AnthropicStreamChecker {
   void read_frame(std::string_view frame) {
     constexpr std::string_view kEvent = "event: ";
     constexpr std::string_view kData = "\ndata: ";
+    if (frame.starts_with(':') && frame.find('\n') == std::string_view::npos) return;  // a comment
     const std::size_t split = frame.find(kData);
     if (!frame.starts_with(kEvent) || split == std::string_view::npos) {
       return fail("a frame must be an event line and a data line");
@@ -54,27 +78,28 @@ class AnthropicStreamChecker {
     const auto document = parse_json(data);
     if (!document.ok()) return fail(document.error().message);
     const JsonPlace root(document->root());
-    if (text_at(root, "type") != name) return fail("data.type must equal the event name");
+    if (root.text_or_empty("type") != name) return fail("data.type must equal the event name");
     if (ended_) return fail("nothing may follow the end");
     read_event(name, root);
   }
 
   void read_event(std::string_view name, const JsonPlace& data) {
-    if (name == "ping") return;
     if (name == "error") return read_error(data);
     if (name == "message_start") return read_start(data);
     if (!started_) return fail("message_start must come first");
-    if (name == "content_block_start") return read_block_start(data);
     if (name == "content_block_delta") return read_delta(data);
+    if (name == "message_stop") return read_message_stop(data);
+    if (folded()) return fail("not an event of the folded profile: " + std::string(name));
+    if (name == "ping") return;
+    if (name == "content_block_start") return read_block_start(data);
     if (name == "content_block_stop") return read_block_stop(data);
     if (name == "message_delta") return read_message_delta(data);
-    if (name == "message_stop") return read_message_stop();
     fail("unknown event " + std::string(name));
   }
 
   void read_error(const JsonPlace& data) {
     const auto error = data.find("error");
-    if (!error || text_at(*error, "type").empty() || text_at(*error, "message").empty()) {
+    if (!error || error->text_or_empty("type").empty() || error->text_or_empty("message").empty()) {
       return fail("an error needs type and message");
     }
     ended_ = failed_ = true;
@@ -85,8 +110,8 @@ class AnthropicStreamChecker {
     started_ = true;
     const auto message = data.find("message");
     if (!message) return fail("message_start needs a message");
-    if (text_at(*message, "id").empty() || text_at(*message, "role") != "assistant" ||
-        text_at(*message, "type") != "message") {
+    if (message->text_or_empty("id").empty() || message->text_or_empty("role") != "assistant" ||
+        message->text_or_empty("type") != "message") {
       return fail("the message needs id, type and role");
     }
     if (message->find("stop_reason")) return fail("stop_reason must be null at the start");
@@ -98,50 +123,135 @@ class AnthropicStreamChecker {
   void read_block_start(const JsonPlace& data) {
     if (open_) return fail("a block is still open");
     if (delta_seen_) return fail("no block may follow message_delta");
-    if (number_at(data, "index") != blocks_) return fail("indices must run without gaps");
+    if (number_at(data, "index") != blocks_.size()) return fail("indices must run without gaps");
     const auto block = data.find("content_block");
-    if (!block || text_at(*block, "type") != "text") return fail("the block needs a known type");
-    const auto text = block->find("text");
-    if (!text || !text->is_string() || !text->string().value().empty()) {
-      return fail("a text block starts with an empty text");
+    if (!block) return fail("a block start needs its block");
+    begin_block(*block);
+  }
+
+  void begin_block(const JsonPlace& block) {
+    SeenBlock seen;
+    seen.type = block.text_or_empty("type");
+    if (seen.type == "text") {
+      if (!has_empty(block, "text")) return fail("a text block starts with an empty text");
+    } else if (seen.type == "thinking") {
+      if (!has_empty(block, "thinking") || !has_empty(block, "signature")) {
+        return fail("a thinking block starts with empty thinking and signature");
+      }
+    } else if (seen.type == "tool_use") {
+      seen.id = block.text_or_empty("id");
+      seen.name = block.text_or_empty("name");
+      const auto input = block.find("input");
+      if (seen.id.empty() || seen.name.empty()) return fail("a call needs id and name");
+      if (!input || !input->value().is_object() || !input->value().get_object().empty()) {
+        return fail("a call starts with input {}");
+      }
+      const auto caller = block.find("caller");
+      if (!caller || caller->text_or_empty("type") != "direct") return fail("caller is missing");
+    } else {
+      return fail("the block needs a known type");
+    }
+    for (const SeenBlock& other : blocks_) {
+      if (!seen.id.empty() && other.id == seen.id) return fail("ids of calls must be unique");
     }
     open_ = true;
-    block_has_text_ = false;
+    blocks_.push_back(std::move(seen));
+    has_payload_ = false;
+  }
+
+  // Without block starts, a new index or a new kind of delta begins a block.
+  void begin_folded_block(const JsonPlace& data, std::string_view delta_type) {
+    const std::size_t index = number_at(data, "index");
+    if (open_ && index + 1 == blocks_.size()) return;
+    if (open_) finish_block();
+    if (index != blocks_.size()) return fail("indices must run without gaps");
+    if (const auto block = data.find("content_block")) return begin_block(*block);
+    if (delta_type == "input_json_delta") return fail("a call must say its name");
+    SeenBlock seen;
+    seen.type = delta_type == "text_delta" ? "text" : "thinking";
+    open_ = true;
+    blocks_.push_back(std::move(seen));
+    has_payload_ = false;
   }
 
   void read_delta(const JsonPlace& data) {
-    if (!open_ || number_at(data, "index") != blocks_) return fail("delta of a block not open");
     const auto delta = data.find("delta");
-    if (!delta || text_at(*delta, "type") != "text_delta") return fail("a text block needs text");
-    const auto text = delta->find("text");
-    if (!text || !text->is_string()) return fail("text_delta needs text");
-    text_.append(text->string().value());
-    block_has_text_ = block_has_text_ || !text->string().value().empty();
+    if (!delta) return fail("a delta is missing");
+    const std::string type(delta->text_or_empty("type"));
+    if (folded()) begin_folded_block(data, type);
+    if (!open_ || number_at(data, "index") + 1 != blocks_.size()) {
+      return fail("delta of a block not open");
+    }
+    SeenBlock& block = blocks_.back();
+    if (!block.signature.empty()) return fail("nothing may follow a signature");
+    if (type == "text_delta" && block.type == "text") return take(*delta, "text");
+    if (type == "thinking_delta" && block.type == "thinking") return take(*delta, "thinking");
+    if (type == "input_json_delta" && block.type == "tool_use") {
+      return take(*delta, "partial_json");
+    }
+    if (type != "signature_delta" || block.type != "thinking") {
+      return fail(type + " does not belong into a " + block.type + " block");
+    }
+    block.signature = delta->text_or_empty("signature");
+    if (block.signature.empty()) return fail("an empty signature");
+  }
+
+  void take(const JsonPlace& delta, std::string_view key) {
+    const auto payload = delta.find(key);
+    if (!payload || !payload->is_string()) return fail("the delta needs " + std::string(key));
+    blocks_.back().text.append(payload->string().value());
+    has_payload_ = has_payload_ || !payload->string().value().empty();
   }
 
   void read_block_stop(const JsonPlace& data) {
-    if (!open_ || number_at(data, "index") != blocks_) return fail("stop of a block not open");
-    if (!block_has_text_) return fail("an empty block");
+    if (!open_ || number_at(data, "index") + 1 != blocks_.size()) {
+      return fail("stop of a block not open");
+    }
+    finish_block();
+  }
+
+  void finish_block() {
+    const SeenBlock& block = blocks_.back();
     open_ = false;
-    ++blocks_;
+    if (block.type == "thinking") {
+      if (block.signature.empty()) fail("a thinking block without signature");
+      return;
+    }
+    if (!has_payload_) return fail("an empty block");
+    if (block.type != "tool_use") return;
+    const auto input = parse_json(block.text);
+    if (!input.ok() || !input->root().is_object()) fail("the input of a call is no JSON object");
   }
 
   void read_message_delta(const JsonPlace& data) {
     if (open_) return fail("a block is still open at message_delta");
     if (delta_seen_) return fail("message_delta came twice");
     delta_seen_ = true;
+    read_end(data);
+  }
+
+  // Stop reason and usage, in whichever event they come.
+  void read_end(const JsonPlace& data) {
     const auto delta = data.find("delta");
     if (!delta) return fail("message_delta needs a delta");
-    stop_reason_ = text_at(*delta, "stop_reason");
+    stop_reason_ = delta->text_or_empty("stop_reason");
     if (stop_reason_.empty()) return fail("message_delta needs a stop_reason");
     if (delta->find("stop_sequence").has_value() != (stop_reason_ == "stop_sequence")) {
       return fail("stop_sequence must be there exactly when it is the reason");
     }
+    bool calls = false;
+    for (const SeenBlock& block : blocks_) calls = calls || block.type == "tool_use";
+    if (calls && stop_reason_ == "end_turn") return fail("a turn with calls ends for tool_use");
     if (read_usage(data) != input_tokens_) fail("the input counts changed");
   }
 
-  void read_message_stop() {
-    if (!delta_seen_) return fail("message_stop without message_delta");
+  void read_message_stop(const JsonPlace& data) {
+    if (folded()) {
+      if (open_) finish_block();
+      read_end(data);
+    } else if (!delta_seen_) {
+      return fail("message_stop without message_delta");
+    }
     ended_ = true;
   }
 
@@ -157,9 +267,10 @@ class AnthropicStreamChecker {
            number_at(*usage, "cache_creation_input_tokens");
   }
 
-  static std::string text_at(const JsonPlace& parent, std::string_view key) {
+  // False when the member is missing, no string, or not empty.
+  static bool has_empty(const JsonPlace& parent, std::string_view key) {
     const auto place = parent.find(key);
-    return place && place->is_string() ? std::string(place->string().value()) : std::string();
+    return place && place->is_string() && place->string().value().empty();
   }
 
   std::size_t number_at(const JsonPlace& parent, std::string_view key) {
@@ -170,17 +281,17 @@ class AnthropicStreamChecker {
     return 0;
   }
 
+  const Profile profile_;
   std::string fault_;
   bool started_ = false;
-  bool open_ = false;
-  bool block_has_text_ = false;
+  bool open_ = false;         // the last block
+  bool has_payload_ = false;  // of the open block
   bool delta_seen_ = false;
   bool ended_ = false;
   bool failed_ = false;
-  std::size_t blocks_ = 0;  // closed ones; the index of an open one
+  std::vector<SeenBlock> blocks_;
   std::size_t input_tokens_ = 0;
   std::size_t output_tokens_ = 0;
-  std::string text_;
   std::string stop_reason_;
 };
 

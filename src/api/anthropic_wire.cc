@@ -1,6 +1,10 @@
 #include "api/anthropic_wire.h"
 
+#include <algorithm>
+#include <array>
+
 #include "api/json_writer.h"
+#include "base/random.h"
 
 namespace zerohop {
 
@@ -10,17 +14,30 @@ std::string_view anthropic_stop_reason(FinishReason reason) {
     case FinishReason::kMaxTokens: return "max_tokens";
     case FinishReason::kContextWindow: return "model_context_window_exceeded";
     case FinishReason::kStopSequence: return "stop_sequence";
+    case FinishReason::kToolUse: return "tool_use";
   }
   return "end_turn";
 }
 
+FinishReason reason_with_calls(FinishReason reason, bool has_calls) {
+  return has_calls && reason == FinishReason::kEndOfTurn ? FinishReason::kToolUse : reason;
+}
+
 void append_anthropic_usage(const Usage& usage, std::string& out) {
+  const std::uint32_t written = usage.prompt_tokens_written();
   out.append(R"({"input_tokens":)");
-  append_json_integer(usage.prompt_tokens_computed(), out);
-  out.append(R"(,"cache_creation_input_tokens":0,"cache_read_input_tokens":)");
+  append_json_integer(usage.prompt_tokens_computed() - written, out);
+  out.append(R"(,"cache_creation_input_tokens":)");
+  append_json_integer(written, out);
+  out.append(R"(,"cache_read_input_tokens":)");
   append_json_integer(usage.prompt_tokens_cached, out);
   out.append(R"(,"output_tokens":)");
   append_json_integer(usage.output_tokens, out);
+  if (usage.thinking_tokens > 0) {
+    out.append(R"(,"output_tokens_details":{"thinking_tokens":)");
+    append_json_integer(usage.thinking_tokens, out);
+    out.push_back('}');
+  }
   out.push_back('}');
 }
 
@@ -40,6 +57,39 @@ void append_anthropic_head(const ReplyHead& head, std::string& out) {
   append_json_string(head.message_id, out);
   out.append(R"(,"type":"message","role":"assistant","model":)");
   append_json_string(head.model, out);
+}
+
+void append_context_management(const AnthropicReplyOptions& options, std::string& out) {
+  if (options.context_management) out.append(R"(,"context_management":{"applied_edits":[]})");
+}
+
+void append_tool_use(const ToolUseFace& call, const AnthropicReplyOptions& options,
+                     std::string& out) {
+  const auto& calls = options.toolset_calls;
+  const auto member = std::ranges::find(calls, call.name, &ToolsetCall::model_name);
+  out.append(R"({"type":"tool_use","id":)");
+  append_json_string(call.id, out);
+  out.append(R"(,"name":)");
+  append_json_string(member == calls.end() ? call.name : member->member, out);
+  out.append(R"(,"input":)").append(call.input).append(R"(,"caller":{"type":"direct"})");
+  if (member != calls.end()) {
+    out.append(R"(,"toolset_name":)");
+    append_json_string(member->toolset, out);
+  }
+  out.push_back('}');
+}
+
+std::string thinking_signature(std::string_view message_id, std::uint32_t block) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  constexpr std::size_t kWords = 4;
+  std::uint64_t state = block;
+  for (const char c : message_id) state = mix64(state ^ static_cast<unsigned char>(c));
+  std::string signature;
+  for (std::size_t word = 0; word < kWords; ++word) {
+    state = mix64(state + word);
+    for (int shift = 60; shift >= 0; shift -= 4) signature.push_back(kHex[state >> shift & 15]);
+  }
+  return signature;
 }
 
 }  // namespace zerohop

@@ -2,9 +2,11 @@
 // Pure functions that append to the caller's buffer; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "api/anthropic_reply_options.h"
 #include "core/usage.h"
 
 namespace zerohop {
@@ -19,8 +21,11 @@ struct ReplyHead {
 /// Messages API, stop_reason.
 std::string_view anthropic_stop_reason(FinishReason reason);
 
-/// `{"input_tokens":…}`: the three input counters are disjoint and add up to the prompt. Nothing is
-/// reported as written to the cache, since every prompt is kept without being asked to.
+/// The reason to report: a turn that came to its own end with tool calls in it ended for these, and
+/// agents stop where it says otherwise.
+FinishReason reason_with_calls(FinishReason reason, bool has_calls);
+
+/// `{"input_tokens":…}`: the three input counters are disjoint and add up to the prompt.
 void append_anthropic_usage(const Usage& usage, std::string& out);
 
 /// `"stop_reason":…,"stop_sequence":…,"stop_details":null`. The sequence is null unless it is the
@@ -29,5 +34,23 @@ void append_anthropic_stop(FinishReason reason, std::string_view stop_sequence, 
 
 /// `"id":…,"type":"message","role":"assistant","model":…`
 void append_anthropic_head(const ReplyHead& head, std::string& out);
+
+/// `,"context_management":{"applied_edits":[]}` when the request asked for edits, else nothing.
+void append_context_management(const AnthropicReplyOptions& options, std::string& out);
+
+/// `{"type":"tool_use","id":…,"name":…,"input":INPUT,"caller":{"type":"direct"}}`, with
+/// `toolset_name` for a member of a toolset. `input` is JSON.
+struct ToolUseFace {
+  std::string_view id;
+  std::string_view name;  ///< as the model calls it
+  std::string_view input;
+};
+void append_tool_use(const ToolUseFace& call, const AnthropicReplyOptions& options,
+                     std::string& out);
+
+/// The signature of a thinking block: opaque, the same for the same block, and in the alphabet of
+/// base64. It proves nothing, because nothing here is checked by it when it comes back; but clients
+/// refuse to send a block back that has none.
+std::string thinking_signature(std::string_view message_id, std::uint32_t block);
 
 }  // namespace zerohop

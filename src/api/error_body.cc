@@ -9,8 +9,10 @@ namespace zerohop {
 namespace {
 
 // Clients pick a typed exception by it.
-std::string_view detail_code(ErrorCode code) {
-  return code == ErrorCode::kUnsupportedEncoding ? "request_body_encoding_unsupported" : "";
+std::string_view detail_code(const Error& error) {
+  if (!error.detail.empty()) return error.detail;
+  if (error.code == ErrorCode::kUnsupportedEncoding) return "request_body_encoding_unsupported";
+  return {};
 }
 
 }  // namespace
@@ -57,9 +59,11 @@ std::string anthropic_error_body(const Error& error, std::string_view request_id
   std::string body = R"({"type":"error","error":{"type":")";
   body.append(anthropic_error_type(error.code)).append(R"(","message":)");
   append_json_untrusted(error_text(error), body);
-  const std::string_view detail = detail_code(error.code);
+  const std::string_view detail = detail_code(error);
   if (!detail.empty()) {
-    body.append(R"(,"details":{"error_code":")").append(detail).append(R"("})");
+    body.append(R"(,"details":{"error_code":)");
+    append_json_untrusted(detail, body);
+    body.push_back('}');
   }
   body.append(R"(},"request_id":)");
   if (request_id.empty()) {

@@ -19,9 +19,9 @@ std::string_view anthropic_error_type(ErrorCode code);
 /// begins with the field already. Never empty.
 std::string error_text(const Error& error);
 
-/// `{"type":"error","error":{"type":…,"message":…},"request_id":…}`; an empty id becomes null. On
-/// one line, and valid JSON whatever bytes the message holds. Also the data of an SSE `error`
-/// event.
+/// `{"type":"error","error":{"type":…,"message":…},"request_id":…}`; an empty id becomes null.
+/// `error` has `details` with an `error_code` where the protocol has one. On one line, and valid
+/// JSON whatever bytes the message holds. Also the data of an SSE `error` event.
 std::string anthropic_error_body(const Error& error, std::string_view request_id);
 
 /// `x-should-retry`, by which the SDKs decide before they look at the status; with advice to wait

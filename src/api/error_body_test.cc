@@ -100,5 +100,13 @@ TEST(ErrorHeaders, GiveNoAdviceWithoutAWait) {
   EXPECT_EQ(headers(ErrorCode::kOverloaded, milliseconds{-5}).size(), 1u);
 }
 
+TEST(ErrorBody, CarriesTheFinerNameOfAnErrorThatHasOne) {
+  Error error = invalid_request("tools[1].name", "twice");
+  error.detail = "tool_name_conflict";
+  EXPECT_NE(anthropic_error_body(error, "r")
+                .find(R"("details":{"error_code":"tool_name_conflict"}},"request_id":"r"})"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -2,7 +2,8 @@
 // output. KIND says what is done with the input:
 //
 //   request, strict, count   a body → the typed request, or status and error body
-//   stream, reply            one JSON object a line, each an event → SSE bytes, or the reply
+//   stream, reply            one JSON object a line, each an event (the first one may hold options
+//                            of the reply) → SSE bytes, or the reply
 //   error                    an error as JSON → status, headers, body
 //   models                   {"models":[…],"query":{…}} → the list
 //
@@ -11,7 +12,6 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value_to.hpp>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,8 +26,8 @@
 #include "api/anthropic_reply.h"
 #include "api/anthropic_request.h"
 #include "api/error_body.h"
-#include "api/json_writer.h"
 #include "api/model_list.h"
+#include "api/request_dump.h"
 
 namespace zerohop {
 namespace {
@@ -39,65 +39,36 @@ constexpr std::string_view kSeparator = "----------\n";
 
 // ---- Typed request → text ----
 
-void line(std::string_view name, std::string_view text, std::string& out) {
-  out.append(name).append(": ").append(text).append("\n");
+std::string refusal(const Error& error) {
+  return std::to_string(error_traits(error.code).status) + "\n" +
+         anthropic_error_body(error, "req_golden") + "\n";
 }
 
-void quoted_line(std::string_view name, std::string_view text, std::string& out) {
-  out.append(name).append(": ");
-  append_json_string(text, out);
-  out.append("\n");
-}
-
-std::string number(float value) {
-  char digits[32];
-  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::kUser: return "user";
-    case Role::kAssistant: return "assistant";
-    case Role::kSystem: return "system";
-  }
-  return "?";
-}
-
-void dump_conversation(const Conversation& conversation, std::string& out) {
-  for (const TextBlock& block : conversation.system) quoted_line("system", block.text, out);
-  for (const Message& message : conversation.messages) {
-    line("message", role_name(message.role), out);
-    for (const ContentBlock& block : message.content) {
-      quoted_line("  text", std::get<TextBlock>(block).text, out);
-    }
-  }
-}
-
-void dump_generation(const GenerationParameters& generation, std::string& out) {
-  const SamplingParameters& sampling = generation.sampling;
-  line("max_tokens", std::to_string(generation.max_tokens), out);
-  line("temperature", number(sampling.temperature), out);
-  line("top_p", number(sampling.top_p), out);
-  line("min_p", number(sampling.min_p), out);
-  line("top_k", std::to_string(sampling.top_k), out);
-  line("seed", sampling.seed ? std::to_string(*sampling.seed) : "none", out);
-  for (const LogitBias& bias : sampling.logit_bias) {
-    line("logit_bias", std::to_string(bias.token) + " " + number(bias.bias), out);
-  }
-  for (const std::string& stop : generation.stop_sequences) quoted_line("stop", stop, out);
+void dump_chat(const ChatRequest& chat, RequestDump& dump) {
+  dump.quoted("model", chat.model);
+  dump.line("stream", chat.stream ? "true" : "false");
+  dump.conversation(chat.conversation);
+  dump.generation(chat.generation);
 }
 
 std::string dump(const Result<ChatRequest>& parsed) {
-  if (!parsed.ok()) {
-    return std::to_string(error_traits(parsed.error().code).status) + "\n" +
-           anthropic_error_body(parsed.error(), "req_golden") + "\n";
+  if (!parsed.ok()) return refusal(parsed.error());
+  RequestDump dump;
+  dump_chat(*parsed, dump);
+  return dump.text();
+}
+
+std::string dump(const Result<AnthropicRequest>& parsed) {
+  if (!parsed.ok()) return refusal(parsed.error());
+  RequestDump dump;
+  dump_chat(parsed->chat, dump);
+  const AnthropicReplyOptions& reply = parsed->reply;
+  if (reply.thinking == ThinkingDisplay::kOmitted) dump.line("reply", "thinking omitted");
+  if (reply.context_management) dump.line("reply", "context_management");
+  for (const ToolsetCall& call : reply.toolset_calls) {
+    dump.line("reply", call.model_name + " is " + call.toolset + "/" + call.member);
   }
-  std::string out;
-  quoted_line("model", parsed->model, out);
-  line("stream", parsed->stream ? "true" : "false", out);
-  dump_conversation(parsed->conversation, out);
-  dump_generation(parsed->generation, out);
-  return out;
+  return dump.text();
 }
 
 // ---- Events, errors and models from JSON ----
@@ -122,8 +93,9 @@ ErrorCode code_named(std::string_view name) {
 }
 
 FinishReason reason_named(std::string_view name) {
-  for (const FinishReason reason : {FinishReason::kEndOfTurn, FinishReason::kMaxTokens,
-                                    FinishReason::kContextWindow, FinishReason::kStopSequence}) {
+  for (const FinishReason reason :
+       {FinishReason::kEndOfTurn, FinishReason::kMaxTokens, FinishReason::kContextWindow,
+        FinishReason::kStopSequence, FinishReason::kToolUse}) {
     if (finish_reason_name(reason) == name) return reason;
   }
   ADD_FAILURE() << "no finish reason is named " << name;
@@ -137,13 +109,18 @@ Error read_error(const json::object& script) {
 }
 
 Usage read_usage(const json::object& script) {
-  return Usage{count_at(script, "prompt"), count_at(script, "cached"), count_at(script, "output")};
+  return Usage{count_at(script, "prompt"), count_at(script, "cached"), count_at(script, "marked"),
+               count_at(script, "output"), count_at(script, "thinking_tokens")};
 }
 
 Event read_event(const json::object& script) {
   const std::string name = text_at(script, "event");
   if (name == "started") return Started{read_usage(script)};
   if (name == "text") return TextDelta{text_at(script, "text")};
+  if (name == "thinking") return ThinkingDelta{text_at(script, "text")};
+  if (name == "call") return ToolCallStarted{text_at(script, "id"), text_at(script, "name")};
+  if (name == "json") return ToolCallDelta{text_at(script, "text")};
+  if (name == "logprobs") return TokenLogprobs{};
   if (name == "failed") return Failed{read_error(script)};
   EXPECT_EQ(name, "finished");
   return Finished{reason_named(text_at(script, "reason")), text_at(script, "stop"),
@@ -160,22 +137,40 @@ std::vector<json::object> script_lines(const std::string& input) {
 
 const ReplyHead kHead{"msg_golden", "small", "req_golden"};
 
+// {"options":[NAME…]}, the first line of a script, or nothing.
+AnthropicReplyOptions read_options(std::vector<json::object>& script) {
+  AnthropicReplyOptions options;
+  if (script.empty() || !script.front().contains("options")) return options;
+  for (const json::value& item : script.front().at("options").as_array()) {
+    const std::string name = json::value_to<std::string>(item);
+    if (name == "folded") options.profile = StreamProfile::kFolded;
+    if (name == "empty_delta") options.heartbeat = Heartbeat::kEmptyDelta;
+    if (name == "omitted") options.thinking = ThinkingDisplay::kOmitted;
+    if (name == "context_management") options.context_management = true;
+    if (name == "toolset") options.toolset_calls.push_back({"browser_key", "key", "browser"});
+  }
+  script.erase(script.begin());
+  return options;
+}
+
 std::string run_stream(const std::string& input) {
-  AnthropicStream stream(kHead);
+  std::vector<json::object> script = script_lines(input);
+  AnthropicStream stream(kHead, read_options(script));
   std::string out;
-  for (const json::object& script : script_lines(input)) {
-    if (text_at(script, "event") == "ping") {
-      AnthropicStream::append_ping(out);
+  for (const json::object& line : script) {
+    if (text_at(line, "event") == "silence") {
+      stream.append_keep_alive(out);
     } else {
-      stream.append(read_event(script), out);
+      stream.append(0, read_event(line), out);
     }
   }
   return out;
 }
 
 std::string run_reply(const std::string& input) {
-  AnthropicReply reply(kHead);
-  for (const json::object& script : script_lines(input)) reply.add(read_event(script));
+  std::vector<json::object> script = script_lines(input);
+  AnthropicReply reply(kHead, read_options(script));
+  for (const json::object& line : script) reply.add(0, read_event(line));
   if (reply.failure() != nullptr)
     return anthropic_error_body(*reply.failure(), "req_golden") + "\n";
   return reply.body() + "\n";
@@ -185,7 +180,8 @@ std::string run_error(const std::string& input) {
   const json::value script = json::parse(input);
   const Error error = read_error(script.as_object());
   std::string out = std::to_string(error_traits(error.code).status) + "\n";
-  for (const auto& [name, value] : error_headers(error)) line(name, value, out);
+  for (const auto& [name, value] : error_headers(error))
+    out.append(name).append(": ").append(value).append("\n");
   return out + anthropic_error_body(error, text_at(script.as_object(), "request_id")) + "\n";
 }
 
@@ -200,12 +196,16 @@ std::string run_models(const std::string& input) {
   for (const json::value& item : script.at("models").as_array()) {
     const json::object& model = item.as_object();
     models.push_back({text_at(model, "id"), text_at(model, "name"), count_at(model, "created"),
-                      count_at(model, "window"), count_at(model, "most")});
+                      count_at(model, "window"), count_at(model, "most"),
+                      ModelAbilities{.thinking = model.contains("thinking"),
+                                     .batch = model.contains("batch"),
+                                     .pdf_input = model.contains("pdf"),
+                                     .structured_outputs = model.contains("structured")}});
   }
   const json::object& query = script.at("query").as_object();
   const auto body =
       model_list_body(models, {optional_at(query, "limit"), optional_at(query, "after_id"),
-                               optional_at(query, "before_id")});
+                               optional_at(query, "before_id"), optional_at(query, "lifecycle")});
   return (body.ok() ? *body : anthropic_error_body(body.error(), "req_golden")) + "\n";
 }
 

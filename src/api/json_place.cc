@@ -75,6 +75,17 @@ JsonPlace JsonPlace::element(std::size_t index) const& {
   return JsonPlace(value_->get_array()[index], *this, {}, index);
 }
 
+std::string_view JsonPlace::text_or_empty(std::string_view key) const {
+  const auto place = find(key);
+  const auto* text = place ? place->value_->if_string() : nullptr;
+  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
+}
+
+std::size_t JsonPlace::elements() const {
+  const auto* array = value_->if_array();
+  return array == nullptr ? 0 : array->size();
+}
+
 Result<void> JsonPlace::expect_object() const {
   if (!value_->is_object()) return expected("an object");
   return {};

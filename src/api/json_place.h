@@ -57,6 +57,11 @@ class JsonPlace {
   JsonPlace element(std::size_t index) const&;
   JsonPlace element(std::size_t index) const&& = delete;
 
+  /// The member `key` when it is a string, else empty: for members that only inform.
+  std::string_view text_or_empty(std::string_view key) const;
+  /// The number of elements of an array; 0 of anything else.
+  std::size_t elements() const;
+
   Result<void> expect_object() const;
   /// The number of elements; an error when this is no array or has more than `most`.
   Result<std::size_t> array_size(std::size_t most) const;

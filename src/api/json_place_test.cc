@@ -140,5 +140,17 @@ TEST(JsonPlace, NamesTheBodyWhereThereIsNoPath) {
   EXPECT_EQ(root.expect_object().error().field, "");
 }
 
+TEST(JsonPlace, ReadsMembersThatOnlyInformWithoutComplaint) {
+  const auto document = parse_json(R"({"a":"x","b":5,"c":[1,2]})");
+  ASSERT_TRUE(document.ok());
+  const JsonPlace root(document->root());
+  EXPECT_EQ(root.text_or_empty("a"), "x");
+  EXPECT_EQ(root.text_or_empty("b"), "");
+  EXPECT_EQ(root.text_or_empty("d"), "");
+  EXPECT_EQ(root.find("c")->elements(), 2u);
+  EXPECT_EQ(root.find("b")->elements(), 0u);
+  EXPECT_EQ(root.elements(), 0u);
+}
+
 }  // namespace
 }  // namespace zerohop

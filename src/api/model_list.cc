@@ -2,34 +2,72 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 
 #include "api/json_writer.h"
+#include "api/page_query.h"
+#include "api/rfc3339.h"
 
 namespace zerohop {
 namespace {
 
-constexpr std::size_t kDefaultLimit = 20;
-constexpr std::size_t kLimitMax = 1'000;
+void append_support(std::string_view key, bool supported, std::string& out) {
+  out.append("\"").append(key).append(R"(":{"supported":)");
+  out.append(supported ? "true}" : "false}");
+}
 
-// RFC 3339, UTC. Years outside 1970 to 9999 have no place in the format and are cut to it.
-std::string rfc3339(std::int64_t unix_seconds) {
-  constexpr std::int64_t kLast = 253'402'300'799;  // 9999-12-31T23:59:59Z
-  const std::chrono::sys_seconds time{
-      std::chrono::seconds{std::clamp<std::int64_t>(unix_seconds, 0, kLast)}};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date{day};
-  const std::chrono::hh_mm_ss clock{time - day};
-  std::array<char, 64> text;
-  const int size = std::snprintf(
-      text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-      static_cast<int>(clock.seconds().count()));
-  return std::string(text.data(), static_cast<std::size_t>(size));
+struct Ability {
+  std::string_view key;
+  bool supported;
+};
+
+// `"KEY":{"supported":…,` and the parts, all of which have the form of a plain ability.
+void append_group(const Ability& whole, std::span<const Ability> parts, std::string& out) {
+  append_support(whole.key, whole.supported, out);
+  out.pop_back();
+  for (const Ability& part : parts) {
+    out.push_back(',');
+    append_support(part.key, part.supported, out);
+  }
+  out.push_back('}');
+}
+
+// Effort is accepted and has no effect, so it is not claimed. Edits of the context likewise.
+void append_capabilities(const ModelAbilities& abilities, std::string& out) {
+  constexpr std::array<Ability, 3> kEdits{{{"clear_thinking_20251015", false},
+                                           {"clear_tool_uses_20250919", false},
+                                           {"compact_20260112", false}}};
+  constexpr std::array<Ability, 5> kEfforts{
+      {{"low", false}, {"medium", false}, {"high", false}, {"xhigh", false}, {"max", false}}};
+  constexpr std::array<Ability, 2> kServerTools{{{"code_execution", false}, {"web_search", false}}};
+  out.push_back('{');
+  append_support("batch", abilities.batch, out);
+  for (const std::string_view key : {"citations", "code_execution"}) {
+    out.push_back(',');
+    append_support(key, false, out);
+  }
+  out.append(R"(,"compaction":null,)");
+  append_group({"context_management", false}, kEdits, out);
+  out.push_back(',');
+  append_group({"effort", false}, kEfforts, out);
+  out.push_back(',');
+  append_support("image_input", false, out);
+  out.push_back(',');
+  append_support("pdf_input", abilities.pdf_input, out);
+  out.push_back(',');
+  append_group({"server_tools", false}, kServerTools, out);
+  out.push_back(',');
+  append_support("structured_outputs", abilities.structured_outputs, out);
+  out.append(R"(,"thinking":{"supported":)").append(abilities.thinking ? "true" : "false");
+  out.append(R"(,"types":{)");
+  append_support("adaptive", abilities.thinking, out);
+  out.push_back(',');
+  append_support("between_tools", true, out);
+  out.push_back(',');
+  append_support("disabled", true, out);
+  out.push_back(',');
+  append_support("enabled", abilities.thinking, out);
+  out.append("}}}");
 }
 
 void append_model(const ModelDescription& model, std::string& out) {
@@ -44,18 +82,9 @@ void append_model(const ModelDescription& model, std::string& out) {
   append_json_integer(model.max_input_tokens, out);
   out.append(R"(,"max_tokens":)");
   append_json_integer(model.max_tokens, out);
-  out.append(R"(,"capabilities":null})");
-}
-
-Result<std::size_t> parse_limit(const std::optional<std::string>& text) {
-  if (!text) return kDefaultLimit;
-  std::size_t limit = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, fault] = std::from_chars(text->data(), end, limit);
-  if (fault != std::errc() || stop != end || limit < 1 || limit > kLimitMax) {
-    return invalid_request("limit", "must be an integer from 1 to 1000");
-  }
-  return limit;
+  out.append(R"(,"capabilities":)");
+  append_capabilities(model.abilities, out);
+  out.append(R"(,"lifecycle":"active","line":null,"deprecated_at":null,"retires_at":null})");
 }
 
 Result<std::size_t> find_index(std::span<const ModelDescription> models, std::string_view field,
@@ -70,8 +99,15 @@ struct Page {
   bool has_more = false;  // in the direction of travel
 };
 
+// False when no model here is in that state.
+Result<bool> wants_active(const std::optional<std::string>& lifecycle) {
+  if (!lifecycle || *lifecycle == "active") return true;
+  if (*lifecycle == "deprecated" || *lifecycle == "retired") return false;
+  return invalid_request("lifecycle", "must be active, deprecated or retired");
+}
+
 Result<Page> cut_page(std::span<const ModelDescription> models, const ModelPageQuery& query) {
-  ZH_ASSIGN_OR_RETURN(const std::size_t limit, parse_limit(query.limit));
+  ZH_ASSIGN_OR_RETURN(const std::size_t limit, parse_page_limit(query.limit));
   if (query.after_id && query.before_id) {
     return invalid_request("before_id", "cannot be combined with after_id");
   }
@@ -101,6 +137,8 @@ void append_id_or_null(const ModelDescription* model, std::string& out) {
 
 Result<std::string> model_list_body(std::span<const ModelDescription> models,
                                     const ModelPageQuery& query) {
+  ZH_ASSIGN_OR_RETURN(const bool active, wants_active(query.lifecycle));
+  if (!active) models = {};
   ZH_ASSIGN_OR_RETURN(const Page page, cut_page(models, query));
   std::string body = R"({"object":"list","data":[)";
   for (const ModelDescription& model : page.models) {

@@ -13,7 +13,7 @@ namespace {
 std::vector<ModelDescription> models(int count) {
   std::vector<ModelDescription> list;
   for (int i = 0; i < count; ++i) {
-    list.push_back({"m" + std::to_string(i), "Model", 1'700'000'000, 8192, 4096});
+    list.push_back({"m" + std::to_string(i), "Model", 1'700'000'000, 8192, 4096, {}});
   }
   return list;
 }
@@ -33,14 +33,29 @@ std::string page(int count, const ModelPageQuery& query) {
 }
 
 TEST(ModelList, ServesBothDialectsInOneReply) {
-  const std::vector<ModelDescription> one{{"a/b:c", "A \"B\"", 1'700'000'000, 8192, 4096}};
+  const std::vector<ModelDescription> one{{"a/b:c", "A \"B\"", 1'700'000'000, 8192, 4096, {}}};
   const auto body = model_list_body(one, {});
   ASSERT_TRUE(body.ok());
   EXPECT_EQ(*body,
             R"({"object":"list","data":[{"id":"a/b:c","type":"model","object":"model",)"
             R"("display_name":"A \"B\"","created_at":"2023-11-14T22:13:20Z","created":1700000000,)"
             R"("owned_by":"zerohop","max_input_tokens":8192,"max_tokens":4096,)"
-            R"("capabilities":null}],"has_more":false,"first_id":"a/b:c","last_id":"a/b:c"})");
+            R"("capabilities":{"batch":{"supported":false},"citations":{"supported":false},)"
+            R"("code_execution":{"supported":false},"compaction":null,)"
+            R"("context_management":{"supported":false,)"
+            R"("clear_thinking_20251015":{"supported":false},)"
+            R"("clear_tool_uses_20250919":{"supported":false},)"
+            R"("compact_20260112":{"supported":false}},"effort":{"supported":false,)"
+            R"("low":{"supported":false},"medium":{"supported":false},)"
+            R"("high":{"supported":false},"xhigh":{"supported":false},)"
+            R"("max":{"supported":false}},"image_input":{"supported":false},)"
+            R"("pdf_input":{"supported":false},"server_tools":{"supported":false,)"
+            R"("code_execution":{"supported":false},"web_search":{"supported":false}},)"
+            R"("structured_outputs":{"supported":false},"thinking":{"supported":false,)"
+            R"("types":{"adaptive":{"supported":false},"between_tools":{"supported":true},)"
+            R"("disabled":{"supported":true},"enabled":{"supported":false}}}},)"
+            R"("lifecycle":"active","line":null,"deprecated_at":null,"retires_at":null}],)"
+            R"("has_more":false,"first_id":"a/b:c","last_id":"a/b:c"})");
 }
 
 TEST(ModelList, AnEmptyListHasNullIds) {
@@ -103,6 +118,26 @@ TEST(ModelList, KeepsDatesWithinFourDigitYears) {
                                           {"leap", "L", 951'782'399, 1, 1}};
   EXPECT_NE(model_body(two, "future")->find("9999-12-31T23:59:59Z"), std::string::npos);
   EXPECT_NE(model_body(two, "leap")->find("2000-02-28T23:59:59Z"), std::string::npos);
+}
+
+TEST(ModelList, SaysWhatAModelCanBeAskedFor) {
+  std::vector<ModelDescription> one = models(1);
+  one[0].abilities = {.thinking = true, .batch = true, .pdf_input = true};
+  const auto body = model_body(one, "m0");
+  ASSERT_TRUE(body.ok());
+  EXPECT_NE(body->find(R"("batch":{"supported":true})"), std::string::npos);
+  EXPECT_NE(body->find(R"("pdf_input":{"supported":true})"), std::string::npos);
+  EXPECT_NE(body->find(R"("structured_outputs":{"supported":false})"), std::string::npos);
+  EXPECT_NE(body->find(R"("thinking":{"supported":true,"types":{"adaptive":{"supported":true})"),
+            std::string::npos);
+  EXPECT_NE(body->find(R"("enabled":{"supported":true}}})"), std::string::npos);
+}
+
+TEST(ModelList, FiltersByLifecycle) {
+  EXPECT_EQ(page(2, {.lifecycle = "active"}), "m0 m1 end");
+  EXPECT_EQ(page(2, {.lifecycle = "deprecated"}), "end");
+  EXPECT_EQ(page(2, {.lifecycle = "retired"}), "end");
+  EXPECT_EQ(page(2, {.lifecycle = "new"}), "lifecycle: must be active, deprecated or retired");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 
 #include "app/environment.h"
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace zerohop {
 namespace {
@@ -50,6 +53,26 @@ Result<Pipe> make_pipe() {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
+// A file without a name that holds `text`: a child may read it at its own pace, and nobody has to
+// feed it.
+Result<FileDescriptor> make_input(const std::string& text) {
+  FileDescriptor file(text.empty() ? open("/dev/null", O_RDONLY | O_CLOEXEC)
+                                   : memfd_create("input", MFD_CLOEXEC));
+  std::size_t written = 0;
+  while (file.get() >= 0 && written < text.size()) {
+    const ssize_t count = write(file.get(), text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  if (file.get() < 0 || written < text.size() || lseek(file.get(), 0, SEEK_SET) < 0) {
+    if (!text.empty()) {
+      return Error{ErrorCode::kInternal, "no input file: " + system_message(errno), {}, {}};
+    }
+  }
+  return file;
+}
+
 // argv or envp: pointers into `texts`, closed by a null.
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
@@ -78,14 +101,23 @@ void use_default_signals(posix_spawnattr_t& attributes) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-Result<pid_t> start(const ChildCommand& command, int output) {
+struct ChildFiles {
+  int input;
+  int output;
+};
+
+Result<pid_t> start(const ChildCommand& command, ChildFiles files) {
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = child_environment(command);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, files.input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, files.output, STDOUT_FILENO);
+  if (command.errors == ChildErrors::kWithOutput) {
+    posix_spawn_file_actions_adddup2(&actions, files.output, STDERR_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   use_default_signals(attributes);
@@ -115,14 +147,23 @@ class Watcher {
       const int ready = poll(&waiting, 1, static_cast<int>(command_.tick.count()));
       if (ready > 0) open = read_some();
       if (command_.on_tick) command_.on_tick();
+      if (must_die()) {
+        kill(child_, SIGKILL);
+        break;
+      }
     }
     if (!status_) reap(0);
-    if (open) read_rest();
+    if (open && !overflowed_) read_rest();
     if (command_.on_tick) command_.on_tick();  // however fast the child was, its end is seen
-    return {code_of(*status_), std::move(text_)};
+    return {code_of(*status_), std::move(text_), timed_out_, overflowed_};
   }
 
  private:
+  bool must_die() {
+    timed_out_ = command_.time_limit && clock_.now() - begin_ > *command_.time_limit;
+    return timed_out_ || overflowed_;
+  }
+
   bool ended() {
     if (!status_) reap(WNOHANG);
     return status_.has_value();
@@ -143,8 +184,9 @@ class Watcher {
     const ssize_t count = read(output_, buffer, sizeof buffer);
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     text_.append(buffer, static_cast<std::size_t>(count));
-    if (text_.size() > kChildOutputBytesMax) {
-      text_.erase(0, text_.size() - kChildOutputBytesMax);
+    if (text_.size() > command_.output_bytes_max) {
+      overflowed_ = command_.overflow == ChildOverflow::kKill;
+      text_.erase(0, text_.size() - command_.output_bytes_max);
     }
     return count > 0;
   }
@@ -156,11 +198,16 @@ class Watcher {
     }
   }
 
+  // A process of the system runs in the system's time.
+  const SteadyClock clock_;
+  const TimePoint begin_ = clock_.now();
   const ChildCommand& command_;
   const pid_t child_;
   const int output_;
   std::optional<int> status_;
   std::string text_;
+  bool timed_out_ = false;
+  bool overflowed_ = false;
 };
 
 }  // namespace
@@ -168,8 +215,13 @@ class Watcher {
 Result<ChildExit> run_child(const ChildCommand& command) {
   ZH_CHECK(!command.arguments.empty());
   ZH_ASSIGN_OR_RETURN(Pipe pipe, make_pipe());
-  ZH_ASSIGN_OR_RETURN(const pid_t child, start(command, pipe.write_end.get()));
+  ZH_ASSIGN_OR_RETURN(const FileDescriptor input, make_input(command.input));
+  ZH_ASSIGN_OR_RETURN(const pid_t child, start(command, {input.get(), pipe.write_end.get()}));
   pipe.write_end = FileDescriptor();
+  if (command.memory_bytes_max != 0) {
+    const rlimit limit{command.memory_bytes_max, command.memory_bytes_max};
+    prlimit(child, RLIMIT_AS, &limit, nullptr);
+  }
   return Watcher(command, child, pipe.read_end.get()).watch();
 }
 

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "api/anthropic_reply_options.h"
 #include "base/log.h"
 #include "core/limits.h"
 #include "model/llama_model.h"
 #include "model/model.h"
+#include "prompt/prompt_habits.h"
 
 namespace zerohop {
 
@@ -83,6 +85,32 @@ struct StreamConfig {
   std::uint32_t ping_seconds = 5;  ///< of silence; 0: no pings
 };
 
+/// How requests are read and answers are written.
+struct WireConfig {
+  bool strict = false;
+  StreamProfile stream_profile = StreamProfile::kFull;
+  Heartbeat heartbeat = Heartbeat::kPing;
+  std::vector<std::string> default_stop_sequences;
+  std::map<std::string, std::string> profiles;          ///< see wire_profile.h
+  std::map<std::string, std::string> version_profiles;  ///< anthropic-version → profile
+};
+
+/// What is done to prompts so that later requests find their beginning in the cache.
+struct PromptConfig {
+  PromptHabits habits;
+};
+
+struct DocumentsConfig {
+  std::uint64_t pdf_bytes_max = std::uint64_t{32} << 20;
+  std::uint32_t pages_max = 600;
+  std::uint32_t timeout_seconds = 20;
+};
+
+struct BatchesConfig {
+  std::string folder = "auto";  ///< empty: no batches
+  std::uint32_t parallel = 1;
+};
+
 struct AuthConfig {
   bool no_auth = false;
 };
@@ -95,6 +123,10 @@ struct Config {
   InstanceConfig instance;
   LogConfig log;
   StreamConfig stream;
+  WireConfig wire;
+  PromptConfig prompt;
+  DocumentsConfig documents;
+  BatchesConfig batches;
   AuthConfig auth;
 };
 

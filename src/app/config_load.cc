@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/suggest.h"
+#include "app/wire_profile.h"
 #include "base/random.h"
 
 namespace zerohop {
@@ -173,6 +174,7 @@ Result<void> check_config_rules(const Config& config) {
     return contradiction("engine.sequences × engine.context_tokens (" + std::to_string(cells) +
                          ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
   }
+  ZH_RETURN_IF_ERROR(WireProfiles::from_config(config));
   return check_exposure(config);
 }
 

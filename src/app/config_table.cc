@@ -67,6 +67,8 @@ constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams
 constexpr std::array<std::string_view, 3> kFlashAttentions{"auto", "on", "off"};
 constexpr std::array<std::string_view, 5> kLogLevels{"debug", "info", "warning", "error", "off"};
 constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
+constexpr std::array<std::string_view, 2> kStreamProfiles{"full", "folded"};
+constexpr std::array<std::string_view, 2> kHeartbeats{"ping", "empty_delta"};
 
 // `Member` is a captureless lambda Config& → enum&; the names stand in the order of the enum.
 template <auto Member>
@@ -246,6 +248,77 @@ const std::array kTable{
               IntegerType{[](Config& c) -> std::uint32_t& { return c.stream.ping_seconds; }, 1,
                           3'600, "off", 0},
               "seconds", "Silence on a stream after which a ping is sent.", ""},
+
+    ConfigKey{"wire.strict", "", "", BooleanType{[](Config& c) -> bool& { return c.wire.strict; }},
+              "",
+              "Refuse what the hosted API refuses: missing fields, fields of other APIs, answers "
+              "that do not fit the window.",
+              ""},
+    ConfigKey{
+        "wire.stream_profile", "", "",
+        choice<[](Config& c) -> StreamProfile& { return c.wire.stream_profile; }>(kStreamProfiles),
+        "",
+        "Events of a stream: all, or only message_start, deltas and message_stop. A client "
+        "chooses with the header anthropic-stream-profile.",
+        ""},
+    ConfigKey{"wire.heartbeat", "", "",
+              choice<[](Config& c) -> Heartbeat& { return c.wire.heartbeat; }>(kHeartbeats), "",
+              "What a silent stream sends: a ping, or a text delta without text.", ""},
+    ConfigKey{"wire.default_stop_sequences", "", "",
+              TextListType{[](Config& c) -> std::vector<std::string>& {
+                return c.wire.default_stop_sequences;
+              }},
+              "", "Stop sequences of requests that bring none.", "none"},
+    ConfigKey{"wire.profiles", "", "",
+              TextMapType{
+                  [](Config& c) -> std::map<std::string, std::string>& { return c.wire.profiles; },
+                  name_rule, printable_rule},
+              "",
+              "Named settings, such as \"stream=folded strict=true heartbeat=empty_delta "
+              "default_max_tokens=512\".",
+              "none"},
+    ConfigKey{"wire.version_profiles", "", "",
+              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
+                            return c.wire.version_profiles;
+                          },
+                          printable_rule, name_rule},
+              "", "Values of the header anthropic-version and the profile of each.", "none"},
+
+    ConfigKey{"prompt.strip_billing_header", "", "",
+              BooleanType{[](Config& c) -> bool& { return c.prompt.habits.strip_billing_header; }},
+              "",
+              "Leave out a first system block that begins with x-anthropic-billing-header: it "
+              "changes with every request and would keep prefixes from being reused.",
+              ""},
+    ConfigKey{"prompt.volatile", "", "", TextListType{[](Config& c) -> std::vector<std::string>& {
+                return c.prompt.habits.volatile_patterns;
+              }},
+              "",
+              "Patterns with * for text that changes with every request, such as \"Current time: "
+              "*\": it is moved from the system prompt to the end of the prompt.",
+              "none"},
+
+    ConfigKey{"documents.pdf_bytes_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.documents.pdf_bytes_max; },
+                          1'024, std::uint64_t{1} << 30},
+              "bytes", "Largest PDF document.", ""},
+    ConfigKey{
+        "documents.pages_max", "", "",
+        IntegerType{[](Config& c) -> std::uint32_t& { return c.documents.pages_max; }, 1, 100'000},
+        "pages", "Most pages of a PDF document.", ""},
+    ConfigKey{"documents.timeout_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.documents.timeout_seconds; },
+                          1, 3'600},
+              "seconds", "Longest time to read one PDF document.", ""},
+
+    ConfigKey{"batches.folder", "", "PATH",
+              TextType{[](Config& c) -> std::string& { return c.batches.folder; }}, "",
+              "Where message batches are kept; auto takes the user's state folder, an empty text "
+              "turns them off.",
+              ""},
+    ConfigKey{"batches.parallel", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.batches.parallel; }, 1, 64},
+              "requests", "Requests of batches that run at the same time.", ""},
 
     ConfigKey{"auth.no_auth", "--no-auth", "",
               BooleanType{[](Config& c) -> bool& { return c.auth.no_auth; }}, "",

@@ -18,7 +18,7 @@ class StopLink final : public OutputLink {
     released_.clear();
     const std::optional<std::size_t> match = matcher_.feed(bytes, released_);
     if (match) {
-      sink.verdict.stop = true;
+      sink.verdict.end = FinishReason::kStopSequence;
       sink.verdict.stop_sequence = stops_->stop(*match);
       end = PushEnd::kEnd;
     } else if (end == PushEnd::kEnd) {
@@ -67,6 +67,20 @@ class TextDeltaLink final : public OutputLink {
   }
 };
 
+class ThinkingDeltaLink final : public OutputLink {
+ public:
+  void push(std::string_view bytes, PushEnd, OutputSink& sink) override {
+    if (!bytes.empty()) sink.events.emplace_back(ThinkingDelta{std::string(bytes)});
+  }
+};
+
+class ToolCallDeltaLink final : public OutputLink {
+ public:
+  void push(std::string_view bytes, PushEnd, OutputSink& sink) override {
+    if (!bytes.empty()) sink.events.emplace_back(ToolCallDelta{std::string(bytes)});
+  }
+};
+
 class ChainStage final : public OutputStage {
  public:
   explicit ChainStage(std::unique_ptr<OutputLink> first) : first_(std::move(first)) {}
@@ -75,14 +89,15 @@ class ChainStage final : public OutputStage {
                       std::vector<Event>& events) override {
     StageVerdict verdict;
     push(bytes, PushEnd::kMore, {events, verdict});
-    if (verdict.stop) ended_ = true;
+    if (verdict.end) ended_ = true;
     return verdict;
   }
 
-  void flush(std::vector<Event>& events) override {
+  FinishReason flush(FinishReason reason, std::vector<Event>& events) override {
     StageVerdict verdict;
     push({}, PushEnd::kEnd, {events, verdict});
     ended_ = true;
+    return reason;
   }
 
  private:
@@ -107,6 +122,14 @@ std::unique_ptr<OutputLink> make_utf8_link(std::unique_ptr<OutputLink> next) {
 }
 
 std::unique_ptr<OutputLink> make_text_delta_link() { return std::make_unique<TextDeltaLink>(); }
+
+std::unique_ptr<OutputLink> make_thinking_delta_link() {
+  return std::make_unique<ThinkingDeltaLink>();
+}
+
+std::unique_ptr<OutputLink> make_tool_call_delta_link() {
+  return std::make_unique<ToolCallDeltaLink>();
+}
 
 std::unique_ptr<OutputStage> make_output_stage(std::unique_ptr<OutputLink> first) {
   return std::make_unique<ChainStage>(std::move(first));

@@ -45,10 +45,10 @@ Output drive(OutputStage& stage, const std::vector<std::string>& tokens) {
     std::vector<Event> events;
     output.verdict = stage.accept(0, token, events);
     take_events(events, output);
-    if (output.verdict.stop) return output;
+    if (output.verdict.end) return output;
   }
   std::vector<Event> events;
-  stage.flush(events);
+  stage.flush(FinishReason::kEndOfTurn, events);
   take_events(events, output);
   return output;
 }
@@ -131,7 +131,7 @@ TEST(OutputChain, ReplacesAnIncompleteCharacterAtTheEnd) {
 
 TEST(OutputChain, StopsAtAStopSequenceAcrossTokens) {
   const Output output = drive({"END", "\n\nUser:"}, {"Hi.\n", "\nUs", "er: what?"});
-  EXPECT_TRUE(output.verdict.stop);
+  EXPECT_TRUE(output.verdict.end);
   EXPECT_EQ(output.verdict.stop_sequence, "\n\nUser:");
   EXPECT_EQ(output.text(), "Hi.");
 }
@@ -145,12 +145,12 @@ TEST(OutputChain, ShowsTheTextInFrontOfAStopInTheSameToken) {
 TEST(OutputChain, GivesNoEventWhenTheStopIsTheWholeOutput) {
   const Output output = drive({"done"}, {"do", "ne"});
   EXPECT_TRUE(output.deltas.empty());
-  EXPECT_TRUE(output.verdict.stop);
+  EXPECT_TRUE(output.verdict.end);
 }
 
 TEST(OutputChain, ShowsHeldTextWhenGenerationEnds) {
   const Output output = drive({"STOP"}, {"a ST", "O"});
-  EXPECT_FALSE(output.verdict.stop);
+  EXPECT_FALSE(output.verdict.end);
   EXPECT_EQ(output.deltas, (std::vector<std::string>{"a ", "STO"}));
 }
 
@@ -167,7 +167,7 @@ TEST(OutputChain, FindsAStopInsideCharactersCutAtEveryByte) {
 TEST(OutputChain, ReplacesHalfACharacterInFrontOfAStop) {
   const Output output = drive({"STOP"}, bytes_of("a\xf0\x9fSTOP"));
   EXPECT_EQ(output.text(), "a" + std::string(kReplacement));
-  EXPECT_TRUE(output.verdict.stop);
+  EXPECT_TRUE(output.verdict.end);
 }
 
 // A link of the kind that a policy will put into the chain: it holds the last three bytes back.
@@ -200,13 +200,13 @@ TEST(OutputChain, TakesAnotherLinkBetweenItsOwn) {
   EXPECT_EQ(flushed.deltas, (std::vector<std::string>{"a", "b", "cd\xc3\xa9", "fgh"}));
   const Output stopped = drive(*make(), {"abcd", "E", "ND"});
   EXPECT_EQ(stopped.text(), "abcd");
-  EXPECT_TRUE(stopped.verdict.stop);
+  EXPECT_TRUE(stopped.verdict.end);
 }
 
 TEST(OutputChainDeathTest, IsNotUsedAfterAStop) {
   const auto stage = make_output_chain(StopAutomaton::compile(std::vector<std::string>{"x"}));
   std::vector<Event> events;
-  EXPECT_TRUE(stage->accept(0, "x", events).stop);
+  EXPECT_TRUE(stage->accept(0, "x", events).end);
   EXPECT_DEATH(stage->accept(0, "y", events), "check failed");
 }
 

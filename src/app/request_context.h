@@ -7,6 +7,7 @@
 #include <string>
 
 #include "admission/request_lifecycle.h"
+#include "app/wire_profile.h"
 #include "base/permit.h"
 #include "core/usage.h"
 
@@ -18,6 +19,9 @@ struct RequestContext {
   std::string request_id;  ///< `req_` and 24 random characters
   Permit permit;           ///< held for requests that cost something
   RequestLifecycle life;
+
+  /// What the request's anthropic-version chose; null for requests of other dialects.
+  const WireProfile* profile = nullptr;
 
   // For the log line
   Usage usage;

@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "app/commands.h"
+#include "app/environment.h"
 #include "app/exit_code.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
+#include "app/paths.h"
 #include "app/server.h"
 #include "base/log.h"
 #include "model/llama_backend.h"
@@ -21,6 +23,16 @@ Result<std::unique_ptr<Model>> load_model(const ModelConfig& config) {
   return load_llama_model(llama_model_options(config, file));
 }
 
+// Where nobody chose a folder, a second server on the machine must not fail for want of it.
+Result<void> keep_batches(Server& server, const BatchesConfig& config) {
+  if (config.folder.empty()) return {};
+  if (config.folder != "auto") return server.keep_batches(config.folder);
+  const Result<UserFolders> folders = user_folders(process_environment());
+  const Result<void> kept = folders.ok() ? server.keep_batches(folders->state) : folders.error();
+  if (!kept.ok()) log_warning("no message batches", {{"reason", kept.error().message}});
+  return {};
+}
+
 Result<void> serve(const Config& config) {
   const SteadyClock clock;
   Server server(config, clock);
@@ -28,6 +40,7 @@ Result<void> serve(const Config& config) {
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, load_model(config.model));
   const ModelInfo info = model->info();
   ZH_RETURN_IF_ERROR(server.load(std::move(model)));
+  ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
   server.handle_signals();
   log_warning("no keys are configured: every process that reaches this address may use it", {});
   log_info("ready", {{"address", endpoint.url()},

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <optional>
 
+#include "app/batch_service.h"
 #include "app/handlers.h"
 #include "app/machine.h"
 #include "app/model_names.h"
@@ -31,6 +32,16 @@ namespace {
 // After a hard stop: time for the last typed errors to leave their sockets.
 constexpr std::chrono::milliseconds kFlushTime{500};
 constexpr std::size_t kWorkersMax = 4;
+// Each waits for a child process; more would only compete for the cores.
+constexpr std::size_t kWaiters = 2;
+
+DocumentLimits document_limits_of(const DocumentsConfig& config) {
+  DocumentLimits limits;
+  limits.pdf_bytes_max = config.pdf_bytes_max;
+  limits.pages_max = config.pages_max;
+  limits.time_max = std::chrono::seconds(config.timeout_seconds);
+  return limits;
+}
 
 ServerOptions server_options(const Config& config) {
   using std::chrono::seconds;
@@ -48,6 +59,9 @@ ServerOptions server_options(const Config& config) {
 Router make_router(Service& service) {
   Router router;
   add_messages_routes(router, service);
+  add_openai_routes(router, service);
+  add_embeddings_routes(router, service);
+  add_batch_routes(router, service);
   add_model_routes(router, service);
   add_operations_routes(router, service);
   return router;
@@ -61,6 +75,8 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
     model.id = std::move(name);
     model.max_input_tokens = tier.window();
     model.max_tokens = tier.window();
+    model.abilities.thinking = tier.prompts().template_traits().thinking_switch;
+    model.abilities.pdf_input = true;
     models.push_back(std::move(model));
   }
   return models;
@@ -71,11 +87,14 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
 Service::Service(const Config& config_in, const Clock& clock_in)
     : config(config_in),
       clock(clock_in),
-      parse_options{Strictness::kLenient, config_in.limits.default_max_tokens},
+      document_limits(document_limits_of(config_in.documents)),
       admission(config_in.limits.requests_max),
       registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool}),
       metrics(registry),
-      workers(std::min<std::size_t>(usable_cores(), kWorkersMax)) {}
+      workers(std::min<std::size_t>(usable_cores(), kWorkersMax)),
+      waiters(kWaiters) {}
+
+Service::~Service() = default;
 
 struct Server::Parts {
   Parts(const Config& config, const Clock& clock)
@@ -112,6 +131,8 @@ Server::Server(const Config& config, const Clock& clock)
 Server::~Server() {
   if (parts_->service.loaded_tier) parts_->service.loaded_tier->stop();
   parts_->service.workers.join();
+  parts_->service.waiters.join();
+  parts_->service.batches.reset();
 }
 
 const Service& Server::service() const { return parts_->service; }
@@ -126,6 +147,7 @@ Result<Endpoint> Server::listen() {
 Result<void> Server::load(std::unique_ptr<Model> model) {
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
+  ZH_ASSIGN_OR_RETURN(service.wire_profiles, WireProfiles::from_config(service.config));
   TierParts parts;
   parts.clock = &service.clock;
   parts.waker = &parts_->waker;
@@ -145,6 +167,15 @@ Result<void> Server::load(std::unique_ptr<Model> model) {
     service.metrics.requests_in_flight.set(static_cast<double>(service.admission.in_flight()));
   });
   service.tier().start();
+  return {};
+}
+
+Result<void> Server::keep_batches(const std::filesystem::path& folder) {
+  Service& service = parts_->service;
+  ZH_ASSIGN_OR_RETURN(service.batches,
+                      BatchService::open(service, parts_->io.get_executor(), folder));
+  for (ModelDescription& model : service.models) model.abilities.batch = true;
+  service.batches->start();
   return {};
 }
 
@@ -200,6 +231,7 @@ void Server::Parts::watch_drain(TimePoint deadline) {
 void Server::Parts::stop_hard() {
   if (stopping) return;
   service.admission.close();
+  if (service.batches) service.batches->stop();
   if (service.loaded_tier) service.loaded_tier->stop();  // every stream gets its typed error
   end();
 }
@@ -208,6 +240,7 @@ void Server::Parts::stop_hard() {
 void Server::Parts::end() {
   if (stopping) return;
   stopping = true;
+  if (service.batches) service.batches->stop();
   signals.cancel();
   http->stop_accepting();
   http->when_all_ended([this] { timer.cancel(); });

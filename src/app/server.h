@@ -3,6 +3,7 @@
 //
 //   Server server(config, clock);
 //   server.listen() → server.load(model) → server.run()          run() returns when all is over
+//                          keep_batches(folder) before run()     optional
 //
 //   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
 //                   finish, up to server.drain_seconds; then everything stops
@@ -12,6 +13,7 @@
 // the rest from the owner, before run().
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -39,6 +41,10 @@ class Server {
 
   /// Makes the tier and starts its engine. Errors: kConfiguration.
   Result<void> load(std::unique_ptr<Model> model);
+
+  /// Keeps message batches in `folder` and computes what is left there of an earlier process.
+  /// Without it there are none. After load(). Errors: kConfiguration.
+  Result<void> keep_batches(const std::filesystem::path& folder);
 
   void run();
   void begin_drain();

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "api/error_body.h"
+#include "api/openai_error_body.h"
+#include "app/handlers.h"
 #include "app/json_response.h"
 #include "app/request_context.h"
 #include "base/log.h"
@@ -15,9 +17,13 @@ constexpr std::string_view kInstanceHeader = "x-anthropic-instance-id";
 constexpr std::string_view kClientIdHeader = "x-anthropic-request-id";
 constexpr std::size_t kClientIdBytesMax = 128;
 
-HttpResponse error_response(const Error& error, std::string_view request_id) {
+// The error body in the dialect of the path.
+HttpResponse error_response(const RequestHead* head, const Error& error,
+                            std::string_view request_id) {
+  const bool openai = head != nullptr && is_openai_path(head->path);
   HttpResponse response =
-      json_response(error_traits(error.code).status, anthropic_error_body(error, request_id));
+      json_response(error_traits(error.code).status,
+                    openai ? openai_error_body(error) : anthropic_error_body(error, request_id));
   for (auto& [name, value] : error_headers(error)) {
     response.headers.push_back(HeaderField{std::string(name), std::move(value)});
   }
@@ -45,6 +51,28 @@ Result<void> check_head(const Service& service, const RequestHead& head) {
   return {};
 }
 
+constexpr std::string_view kVersionHeader = "anthropic-version";
+
+// A label of few values, whatever strangers send.
+std::string_view version_label(std::string_view version) {
+  if (version.empty()) return "none";
+  for (const std::string_view known : {"2023-06-01", "2026-10-21"}) {
+    if (version == known) return known;
+  }
+  for (const std::string_view vendor : {"vertex-", "bedrock-"}) {
+    if (version.starts_with(vendor)) return vendor.substr(0, vendor.size() - 1);
+  }
+  return "other";
+}
+
+void choose_profile(Service& service, const RequestHead& head, RequestContext& context) {
+  if (is_openai_path(head.path) || !costs_a_permit(head)) return;
+  const std::string_view version = head.headers.find(kVersionHeader).value_or("");
+  context.profile = &service.wire_profiles.find(version);
+  const std::string& applied = context.profile->name;
+  service.metrics.count_api_version(version_label(version), applied.empty() ? "none" : applied);
+}
+
 std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
                                     std::shared_ptr<void>& ticket) {
   std::shared_ptr<RequestContext> context = make_request_context(service.clock.now());
@@ -61,8 +89,9 @@ std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
   if (!checked.ok()) {
     service.metrics.count_refusal(checked.error().code);
     context->life.advance(RequestState::kFailed, service.clock.now());
-    return error_response(checked.error(), context->request_id);
+    return error_response(&head, checked.error(), context->request_id);
   }
+  choose_profile(service, head, *context);
   context->life.advance(RequestState::kReceiving, service.clock.now());
   return std::nullopt;
 }
@@ -89,6 +118,9 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
   head.headers.push_back(HeaderField{"anthropic-request-id", context.request_id});
   head.headers.push_back(HeaderField{std::string(kInstanceHeader), service.config.instance.id});
   head.headers.push_back(HeaderField{"anthropic-processing-time-ms", std::to_string(milliseconds)});
+  if (context.profile != nullptr && !context.profile->name.empty()) {
+    head.headers.push_back(HeaderField{"anthropic-version-profile", context.profile->name});
+  }
   if (exchange.head == nullptr) return;
   const auto client_id = exchange.head->headers.find(kClientIdHeader);
   if (client_id && echoable(*client_id)) {
@@ -146,7 +178,7 @@ ServerHooks make_server_hooks(Service& service) {
     return on_head(service, head, ticket);
   };
   hooks.error_response = [&service](const ExchangeContext& exchange, const Error& error) {
-    return error_response(error, ensure_context(service, exchange).request_id);
+    return error_response(exchange.head, error, ensure_context(service, exchange).request_id);
   };
   hooks.decorate = [&service](const ExchangeContext& exchange, ResponseHead& head) {
     decorate(service, exchange, head);

@@ -8,9 +8,10 @@
 
 #include "admission/admission.h"
 #include "api/model_list.h"
-#include "api/parse_options.h"
 #include "app/config.h"
+#include "app/document_text.h"
 #include "app/tier.h"
+#include "app/wire_profile.h"
 #include "app/worker_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -19,13 +20,17 @@
 
 namespace zerohop {
 
+class BatchService;
+
 struct Service {
   Service(const Config& config_in, const Clock& clock_in);
+  ~Service();
 
   // Constant while the server runs
   const Config config;
   const Clock& clock;
-  const ParseOptions parse_options;
+  WireProfiles wire_profiles;  ///< set before the first request
+  const DocumentLimits document_limits;
   std::vector<ModelDescription> models;  ///< set with the tier
 
   // Each with its own locking
@@ -33,10 +38,12 @@ struct Service {
   MetricsRegistry registry;
   Metrics metrics;
   WorkerPool workers;
+  WorkerPool waiters;  ///< for work that waits for other processes
 
   /// Set before the first request is accepted: addresses are bound before a model is loaded, so
   /// that a taken port is known at once.
   std::unique_ptr<Tier> loaded_tier;
+  std::unique_ptr<BatchService> batches;  ///< null: no message batches
   Tier& tier() const {
     ZH_CHECK(loaded_tier != nullptr);
     return *loaded_tier;

@@ -5,6 +5,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "base/check.h"
+
 namespace zerohop {
 
 namespace asio = boost::asio;
@@ -16,29 +18,49 @@ void IoWaker::wake(std::vector<std::shared_ptr<TokenStream>> streams) {
 }
 
 StreamReader::StreamReader(const asio::any_io_executor& executor,
-                           std::shared_ptr<TokenStream> stream)
-    : timer_(executor), stream_(std::move(stream)) {
-  stream_->set_on_readable([this] {
-    readable_ = true;
-    timer_.cancel();
-  });
+                           std::vector<std::shared_ptr<TokenStream>> streams)
+    : timer_(executor), open_(streams.size()) {
+  ZH_CHECK(!streams.empty());
+  choices_.reserve(streams.size());
+  for (std::shared_ptr<TokenStream>& stream : streams) {
+    Choice& choice = choices_.emplace_back();
+    choice.stream = std::move(stream);
+    choice.stream->set_on_readable([this, index = choices_.size() - 1] {
+      choices_[index].readable = true;
+      timer_.cancel();
+    });
+  }
 }
 
 StreamReader::~StreamReader() {
-  stream_->set_on_readable(nullptr);
-  if (!ended_) stream_->cancel();
+  for (const Choice& choice : choices_) {
+    choice.stream->set_on_readable(nullptr);
+    if (!choice.ended) choice.stream->cancel();
+  }
 }
 
-Awaitable<void> StreamReader::read(Duration silence, std::vector<Event>& events) {
+Awaitable<void> StreamReader::read(Duration silence, std::vector<ChoiceEvent>& events) {
   const std::size_t before = events.size();
-  readable_ = false;
-  ended_ = stream_->read(events);
-  if (events.size() > before || ended_ || interrupted_) co_return;
+  read_now(events);
+  if (events.size() > before || ended() || interrupted_) co_return;
   timer_.expires_after(silence);
   // Events can have come since the read above only through notify_readable(), which runs on this
   // thread and therefore not in between.
   co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (readable_) ended_ = stream_->read(events);
+  read_now(events);
+}
+
+void StreamReader::read_now(std::vector<ChoiceEvent>& events) {
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    Choice& choice = choices_[i];
+    if (choice.ended || !std::exchange(choice.readable, false)) continue;
+    choice.ended = choice.stream->read(scratch_);
+    if (choice.ended) --open_;
+    for (Event& event : scratch_) {
+      events.push_back(ChoiceEvent{static_cast<std::uint32_t>(i), std::move(event)});
+    }
+    scratch_.clear();
+  }
 }
 
 void StreamReader::interrupt() {

@@ -1,5 +1,5 @@
 // Brings engine events to the I/O thread: one wake-up of that thread per step for all streams, then
-// one resumption per stream whose reader waits.
+// one resumption per reader that waits.
 //
 //   engine thread            IoWaker::wake(streams)      one post
 //   I/O thread               notify_readable() on each → StreamReader resumes its coroutine
@@ -7,6 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,31 +27,48 @@ class IoWaker final : public StreamWaker {
   const boost::asio::any_io_executor executor_;
 };
 
-/// The reading end of one stream, as a coroutine sees it. I/O thread only. When it goes before the
-/// last event has been read, it cancels the request: nobody is left to read.
+/// An event and the choice (from 0) that it belongs to.
+struct ChoiceEvent {
+  std::uint32_t choice = 0;
+  Event event;
+};
+
+/// The reading end of the streams of one request, one for each choice, as a coroutine sees them.
+/// I/O thread only. When it goes before the last event has been read, it cancels what still runs:
+/// nobody is left to read.
 class StreamReader {
  public:
-  StreamReader(const boost::asio::any_io_executor& executor, std::shared_ptr<TokenStream> stream);
+  /// `streams`: one or more; their indices are the choices.
+  StreamReader(const boost::asio::any_io_executor& executor,
+               std::vector<std::shared_ptr<TokenStream>> streams);
   ~StreamReader();
   StreamReader(const StreamReader&) = delete;
   StreamReader& operator=(const StreamReader&) = delete;
 
   /// Waits until there are events and appends them, or until `silence` has passed without any (then
   /// `events` stays as it was), or until interrupt().
-  Awaitable<void> read(Duration silence, std::vector<Event>& events);
+  Awaitable<void> read(Duration silence, std::vector<ChoiceEvent>& events);
 
-  /// The last event has been read.
-  bool ended() const { return ended_; }
+  /// The last event of every stream has been read.
+  bool ended() const { return open_ == 0; }
 
   /// Makes a waiting read() return without events, now and from now on.
   void interrupt();
 
  private:
+  struct Choice {
+    std::shared_ptr<TokenStream> stream;
+    bool readable = true;  // may have events that were not read
+    bool ended = false;
+  };
+
+  void read_now(std::vector<ChoiceEvent>& events);
+
   boost::asio::steady_timer timer_;  // expires: silence; cancelled: events or an interruption
-  std::shared_ptr<TokenStream> stream_;
-  bool readable_ = false;
+  std::vector<Choice> choices_;
+  std::size_t open_;
+  std::vector<Event> scratch_;
   bool interrupted_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace zerohop

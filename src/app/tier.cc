@@ -11,6 +11,8 @@ namespace {
 
 // Models trained for long contexts would take gigabytes of cells for each sequence unasked.
 constexpr std::uint32_t kDefaultWindowMax = 8192;
+// 142 bits: ids of calls must never repeat, because agents drop one of two that share an id.
+constexpr std::size_t kIdCharacters = 24;
 
 std::uint32_t default_window(const EngineConfig& config, const ModelInfo& model) {
   std::uint32_t window = kDefaultWindowMax;
@@ -48,6 +50,17 @@ Result<void> check_options(const ContextOptions& options, const ModelInfo& info)
                   std::to_string(options.sequences) + ")");
   }
   return {};
+}
+
+// `model` outlives the engine.
+EmbeddingSupport embedding_support(const Model& model, const ContextOptions& context) {
+  const ContextOptions options = embedding_context_options(context.window, context.threads);
+  EmbeddingSupport support;
+  support.make_context = [&model, options] { return model.make_context(options); };
+  support.pooling = model.info().pooling;
+  support.window = options.window;
+  support.batch_rows = options.batch_rows;
+  return support;
 }
 
 }  // namespace
@@ -90,7 +103,7 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   engine_options.seed = parts.seed;
   engine_options.on_step = std::move(parts.on_step);
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
-                           parts.waker};
+                           parts.waker, embedding_support(*model, options)};
   auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine_options));
   return std::unique_ptr<Tier>(new Tier(std::move(model), std::move(loop), parts));
 }
@@ -115,20 +128,64 @@ void Tier::stop() {
   }
 }
 
-Result<PreparedGeneration> Tier::prepare(const Conversation& conversation,
-                                         GenerationParameters generation) const {
+Result<PreparedPrompt> Tier::prepare_prompt(const Conversation& conversation) const {
   ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompts_.prepare(conversation));
   if (prompt.tokens.size() > window()) return prompt_too_long(prompt.tokens.size(), window());
-  std::shared_ptr<const StopAutomaton> stops;
-  if (!generation.stop_sequences.empty()) {
-    stops = StopAutomaton::compile(generation.stop_sequences);
+  return prompt;
+}
+
+Result<PreparedPrompt> Tier::prepare_text(std::string_view text) const {
+  return prepare_tokens(model_->tokenizer().tokenize(text, SpecialTokens::kParse));
+}
+
+Result<PreparedPrompt> Tier::prepare_embedding_text(std::string_view text) const {
+  return prepare_tokens(model_->tokenizer().tokenize(text, SpecialTokens::kInert));
+}
+
+Result<PreparedPrompt> Tier::prepare_tokens(std::vector<Token> tokens) const {
+  const auto vocabulary = static_cast<Token>(model_->info().vocabulary);
+  for (const Token token : tokens) {
+    if (token >= 0 && token < vocabulary) continue;
+    return invalid_request("prompt", "the token " + std::to_string(token) +
+                                         " is not in the vocabulary of " +
+                                         std::to_string(vocabulary) + " tokens");
   }
+  const std::optional<Token> begin = model_->tokenizer().begin_of_sequence();
+  if (begin && (tokens.empty() || tokens.front() != *begin)) tokens.insert(tokens.begin(), *begin);
+  if (tokens.empty()) return invalid_request("prompt", "must not be empty");
+  if (tokens.size() > window()) return prompt_too_long(tokens.size(), window());
+  PreparedPrompt prompt;
+  prompt.tokens = std::move(tokens);
+  return prompt;
+}
+
+PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
+                                         const GenerationParameters& generation,
+                                         const ChoiceOptions& choice) const {
+  OutputChainParts parts;
+  parts.plan = prompt.output;
+  if (!generation.stop_sequences.empty()) {
+    parts.stops = StopAutomaton::compile(generation.stop_sequences);
+  }
+  parts.make_tool_call_id = [prefix = std::string(choice.tool_id_prefix)] {
+    return prefix + os_random_text(kIdCharacters);
+  };
   PreparedGeneration prepared;
-  prepared.request.prompt = std::move(prompt.tokens);
+  prepared.request.prompt = prompt.tokens;
+  prepared.request.marked_tokens = prompt.marked_tokens;
   prepared.request.max_tokens = generation.max_tokens;
-  prepared.request.sampling = std::move(generation.sampling);
-  prepared.request.stage = make_output_chain(std::move(stops));
+  prepared.request.sampling = generation.sampling;
+  if (generation.sampling.seed)
+    prepared.request.sampling.seed = *generation.sampling.seed + choice.index;
+  prepared.request.top_logprobs = generation.top_logprobs;
+  prepared.request.stage = make_output_chain(std::move(parts));
   return prepared;
+}
+
+Result<PreparedGeneration> Tier::prepare(const Conversation& conversation,
+                                         const GenerationParameters& generation) const {
+  ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, prepare_prompt(conversation));
+  return make_generation(prompt, generation);
 }
 
 Result<std::shared_ptr<TokenStream>> Tier::submit(PreparedGeneration prepared) {

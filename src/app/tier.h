@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/config.h"
 #include "base/clock.h"
@@ -34,6 +36,12 @@ struct PreparedGeneration {
   EngineRequest request;  ///< without its stream
 };
 
+/// What differs between the answers to one prompt.
+struct ChoiceOptions {
+  std::uint32_t index = 0;  ///< with a seed, each choice has its own generator
+  std::string_view tool_id_prefix = "toolu_";
+};
+
 class Tier {
  public:
   /// Makes the model's context. Errors: kConfiguration (limits that do not fit each other or the
@@ -48,12 +56,34 @@ class Tier {
   std::uint32_t window() const { return loop_->window(); }
   EngineSnapshot snapshot() const { return loop_->snapshot(); }
 
-  /// Text to tokens, stop sequences to an automaton. Errors: kInvalidRequest, kPromptTooLong.
+  /// A conversation to tokens. Errors: kInvalidRequest, kPromptTooLong.
+  Result<PreparedPrompt> prepare_prompt(const Conversation& conversation) const;
+  /// Text that is the whole prompt as it stands: names of special tokens in it are those tokens.
+  /// Errors: kInvalidRequest (nothing in it), kPromptTooLong.
+  Result<PreparedPrompt> prepare_text(std::string_view text) const;
+  /// Text to be turned into a vector: names of special tokens in it are ordinary text. Errors: as
+  /// above.
+  Result<PreparedPrompt> prepare_embedding_text(std::string_view text) const;
+  /// Tokens that are the whole prompt. Errors: kInvalidRequest (none, or not in the vocabulary),
+  /// kPromptTooLong.
+  Result<PreparedPrompt> prepare_tokens(std::vector<Token> tokens) const;
+
+  /// What the engine needs to continue `prompt`.
+  PreparedGeneration make_generation(const PreparedPrompt& prompt,
+                                     const GenerationParameters& generation,
+                                     const ChoiceOptions& choice = {}) const;
+
+  /// prepare_prompt() and make_generation().
   Result<PreparedGeneration> prepare(const Conversation& conversation,
-                                     GenerationParameters generation) const;
+                                     const GenerationParameters& generation) const;
 
   /// Queues it; events arrive in the returned stream. Errors: kOverloaded, kShuttingDown.
   Result<std::shared_ptr<TokenStream>> submit(PreparedGeneration prepared);
+
+  /// Queues token lists for vectors. Errors: those of EngineLoop::submit_embedding().
+  Result<std::shared_ptr<EmbeddingJob>> submit_embedding(EmbeddingRequest request) {
+    return loop_->submit_embedding(std::move(request));
+  }
 
   /// Starts the engine thread. Without it the owner of loop() steps.
   void start();

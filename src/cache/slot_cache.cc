@@ -9,12 +9,12 @@ namespace {
 
 SlotId id_of(std::size_t index) { return SlotId(static_cast<std::int32_t>(index)); }
 
+}  // namespace
+
 std::int32_t common_prefix(TokenSpan a, TokenSpan b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   return static_cast<std::int32_t>(end - a.begin());
 }
-
-}  // namespace
 
 SlotCache::SlotCache(const KvCapabilities& capabilities)
     : capabilities_(capabilities), slots_(capabilities.slots) {

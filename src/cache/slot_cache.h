@@ -43,6 +43,9 @@ struct CacheCounts {
   std::uint32_t cells_total = 0;
 };
 
+/// Tokens at the beginning of `a` and `b` that are the same.
+std::int32_t common_prefix(TokenSpan a, TokenSpan b);
+
 class SlotCache {
  public:
   explicit SlotCache(const KvCapabilities& capabilities);
@@ -51,6 +54,9 @@ class SlotCache {
   /// KvCapabilities::slot_cells), or nothing while running sequences hold too much. At least the
   /// last token of the prompt is left to compute, because its logits are needed.
   std::optional<Placement> place(TokenSpan prompt, std::uint32_t cells_needed);
+
+  /// How many tokens of `prompt` a placement right now would reuse at most.
+  std::int32_t match_length(TokenSpan prompt) const { return longest_match(prompt).length; }
 
   /// The plan of place() could not be carried out as hoped: the slot holds only `held` tokens.
   void correct(SlotId slot, std::int32_t held);

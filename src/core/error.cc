@@ -52,4 +52,22 @@ Error prompt_too_long(std::size_t prompt_tokens, std::size_t window_tokens) {
                {}};
 }
 
+Error prompt_and_output_too_long(const AnswerDoesNotFit& counts) {
+  return Error{ErrorCode::kPromptTooLong,
+               "input length and `max_tokens` exceed context limit: " +
+                   std::to_string(counts.prompt_tokens) + " + " +
+                   std::to_string(counts.max_tokens) + " > " +
+                   std::to_string(counts.window_tokens) +
+                   ", decrease input length or `max_tokens` and try again",
+               "",
+               {}};
+}
+
+Error max_tokens_too_large(std::size_t asked, std::size_t allowed, std::string_view model) {
+  return invalid_request("max_tokens",
+                         "max_tokens: " + std::to_string(asked) + " > " + std::to_string(allowed) +
+                             ", which is the maximum allowed number of output tokens for " +
+                             std::string(model));
+}
+
 }  // namespace zerohop

@@ -53,6 +53,8 @@ struct Error {
   std::string message;  ///< for people; says what was wrong and what would be right
   std::string field;    ///< path such as `messages[2].content[0].type`; empty when none applies
   std::chrono::milliseconds retry_after{0};  ///< 0: no advice
+  /// A finer name for programs, of the dialect that parsed the request; static text, mostly empty.
+  std::string_view detail = {};
 };
 
 template <class T>
@@ -65,5 +67,17 @@ inline Error invalid_request(std::string field, std::string message) {
 /// The prompt alone exceeds the window. Agents parse this text to decide on compaction, so its form
 /// is fixed (the Messages API's own).
 Error prompt_too_long(std::size_t prompt_tokens, std::size_t window_tokens);
+
+/// The prompt fits, but not together with the answer that was asked for. As above: agents read the
+/// three numbers and come back with a smaller max_tokens.
+struct AnswerDoesNotFit {
+  std::size_t prompt_tokens = 0;
+  std::size_t max_tokens = 0;
+  std::size_t window_tokens = 0;
+};
+Error prompt_and_output_too_long(const AnswerDoesNotFit& counts);
+
+/// `asked` is more than one answer of `model` may have. As above.
+Error max_tokens_too_large(std::size_t asked, std::size_t allowed, std::string_view model);
 
 }  // namespace zerohop

@@ -63,5 +63,18 @@ TEST(Error, SaysThatAPromptIsTooLongInTheWordsThatAgentsParse) {
   EXPECT_EQ(error.message, "prompt is too long: 9000 tokens > 8192 maximum");
 }
 
+TEST(Error, OverflowTextsAreThoseThatAgentsParse) {
+  const Error both = prompt_and_output_too_long({190'000, 32'000, 200'000});
+  EXPECT_EQ(both.code, ErrorCode::kPromptTooLong);
+  EXPECT_EQ(both.message,
+            "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease "
+            "input length or `max_tokens` and try again");
+  const Error most = max_tokens_too_large(9'000, 8'192, "small");
+  EXPECT_EQ(most.code, ErrorCode::kInvalidRequest);
+  EXPECT_EQ(most.message,
+            "max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens for "
+            "small");
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -53,6 +53,23 @@ inline constexpr std::size_t kJsonDepthMax = 128;
 inline constexpr std::size_t kJsonValuesMax = 1'000'000;
 /// The documented limit of the hosted API.
 inline constexpr std::size_t kMessagesMax = 100'000;
+/// Tools of one request, members of toolsets counted. Real agents with all their servers stay under
+/// 300; each definition becomes prompt text.
+inline constexpr std::size_t kToolsMax = 1'024;
+/// Bytes of a tool's name, which may be of any printable characters unless strict.
+inline constexpr std::size_t kToolNameBytesMax = 128;
+/// cache_control marks of one request in strict mode, as the hosted API has it.
+inline constexpr std::size_t kCacheMarksMax = 4;
+/// Bytes of metadata.user_id in strict mode.
+inline constexpr std::size_t kUserIdBytesMax = 256;
+/// Bytes of metadata.context: a few lines about the moment, not a document.
+inline constexpr std::size_t kVolatileContextBytesMax = 64u << 10;
+/// Bytes of a message batch's custom_id.
+inline constexpr std::size_t kCustomIdBytesMax = 64;
+/// Requests of one message batch; the hosted API's limit.
+inline constexpr std::size_t kBatchRequestsMax = 100'000;
+/// Bytes of the body that creates a message batch; the hosted API's limit.
+inline constexpr std::size_t kBatchBodyBytesMax = 256u << 20;
 /// Bytes of a model's name: it is echoed in replies and looked up in tables.
 inline constexpr std::size_t kModelNameBytesMax = 256;
 /// Stop sequences of one request, and bytes of one of them: the automaton has one state a byte.
@@ -62,10 +79,20 @@ inline constexpr std::size_t kStopSequenceBytesMax = 1'024;
 inline constexpr std::uint32_t kDefaultMaxTokens = 2'048;
 /// Above it every token is practically as likely as every other.
 inline constexpr double kTemperatureMax = 100;
+/// Above it a token that occurred is as good as banned.
+inline constexpr double kRepetitionPenaltyMax = 10;
 /// Size of one logit bias. Logits stay within a few hundred, so this bans or forces a token.
 inline constexpr double kLogitBiasMagnitudeMax = 1'000;
 /// Entries of logit_bias; each is one addition per sampled token.
 inline constexpr std::size_t kLogitBiasMax = 1'024;
+/// A message batch that has not ended by then expires; as the hosted API has it.
+inline constexpr std::chrono::hours kBatchLifetime{24};
+/// From the creation of a batch until its results are dropped; as the hosted API has it.
+inline constexpr std::chrono::hours kBatchResultsKept{29 * 24};
+/// Batches on one page of a list.
+inline constexpr std::size_t kBatchPageMax = 1'000;
+/// Alternatives for each token with log-probabilities: the OpenAI API's limit.
+inline constexpr std::uint32_t kTopLogprobsMax = 20;
 
 // ---- Engine ----
 
@@ -86,6 +113,7 @@ inline constexpr std::chrono::milliseconds kItlObjective{100};
 
 static_assert(kJsonValuesMax >= 8 * kMessagesMax,
               "the longest conversation must fit the JSON tree");
+static_assert(kBatchResultsKept > kBatchLifetime, "a batch must end before its results go");
 static_assert(kInboxMax >= kRequestsMax, "an admitted request must fit the engine's inbox");
 static_assert(kBatchRowsMax >= kSequencesMax, "one decode row for every sequence must fit a batch");
 static_assert(kBatchRowsMax % kRowTile == 0);

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +21,8 @@ namespace zerohop {
 
 /// Whether generation goes on after a token.
 struct StageVerdict {
-  bool stop = false;          ///< true: a stop sequence matched with this token
-  std::string stop_sequence;  ///< the one that matched
+  std::optional<FinishReason> end;  ///< set: the answer is complete with this token, and why
+  std::string stop_sequence;        ///< of kStopSequence: the one that matched
 };
 
 class OutputStage {
@@ -28,13 +30,21 @@ class OutputStage {
   virtual ~OutputStage() = default;
 
   /// Takes one accepted token and its raw bytes (perhaps half a character) and appends the events
-  /// that can be shown now, if any, to `events`. After a verdict of stop it is not called again.
+  /// that can be shown now, if any, to `events`. After a verdict with an end it is not called
+  /// again.
   virtual StageVerdict accept(Token token, std::string_view bytes, std::vector<Event>& events) = 0;
 
-  /// Generation ended for another reason than a stop: text that was held back because it could
-  /// still have become a match is shown now. Not called after a verdict of stop, nor after a
-  /// failure.
-  virtual void flush(std::vector<Event>& events) = 0;
+  /// Generation ended for `reason`, without a verdict: what was held back is shown now. Returns the
+  /// reason to report: a turn that ended with tool calls ended for these. Not called after a
+  /// verdict with an end, nor after a failure.
+  virtual FinishReason flush(FinishReason reason, std::vector<Event>& events) = 0;
+
+  /// The stop sequence that matched in what flush() released, which then returned kStopSequence;
+  /// empty otherwise.
+  virtual std::string_view flushed_stop_sequence() const { return {}; }
+
+  /// Tokens accepted so far that were thinking.
+  virtual std::uint32_t thinking_tokens() const { return 0; }
 };
 
 }  // namespace zerohop

@@ -2,6 +2,7 @@
 // been refused by the parser (api/), so later code does not check again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,22 +10,40 @@
 #include <variant>
 #include <vector>
 
+#include "core/content.h"
 #include "core/token.h"
 
 namespace zerohop {
 
 enum class Role : std::uint8_t { kUser, kAssistant, kSystem };
 
-struct TextBlock {
-  std::string text;  ///< valid UTF-8
-};
-
-/// The kinds of content. A new kind is a new alternative; std::visit finds every place to extend.
-using ContentBlock = std::variant<TextBlock>;
-
 struct Message {
   Role role = Role::kUser;
   std::vector<ContentBlock> content;
+};
+
+/// Where a client ended the part of its prompt that it will send again: behind the tools, behind
+/// the system prompt, or behind block `block` of message `message`.
+struct CacheMark {
+  enum class Place : std::uint8_t { kTools, kSystem, kMessage };
+  Place place = Place::kMessage;
+  std::size_t message = 0;
+  std::size_t block = 0;  ///< an index into the message's content; its size: behind all of it
+};
+
+/// What the model reads.
+struct Conversation {
+  std::vector<TextBlock> system;
+  std::vector<Message> messages;  ///< not empty
+  std::vector<ToolDefinition> tools;
+  ToolChoice tool_choice;  ///< means nothing without tools
+  ThinkingMode thinking = ThinkingMode::kDefault;
+  OutputRules output;
+  /// The last of the client's marks, in the order tools, system, messages.
+  std::optional<CacheMark> cache_mark;
+  /// Facts of this one request (the time, where the user is): shown to the model behind everything
+  /// that a later request may share.
+  std::string volatile_context;
 };
 
 struct LogitBias {
@@ -40,18 +59,20 @@ struct SamplingParameters {
   std::int32_t top_k = 0;    ///< 0: off
   std::optional<std::uint64_t> seed;
   std::vector<LogitBias> logit_bias;
+
+  // Penalties look at what this answer holds so far; the last one at the prompt too.
+  float presence_penalty = 0.0f;   ///< subtracted from the logit of a token that occurred
+  float frequency_penalty = 0.0f;  ///< subtracted once for each occurrence
+  /// > 0; 1: off. Logits of tokens that occurred are divided by it, or multiplied if negative.
+  float repetition_penalty = 1.0f;
 };
 
 struct GenerationParameters {
   std::uint32_t max_tokens = 0;  ///< 0: compute the prompt, generate nothing
   SamplingParameters sampling;
   std::vector<std::string> stop_sequences;  ///< in the client's order; none empty
-};
-
-/// What the model reads.
-struct Conversation {
-  std::vector<TextBlock> system;
-  std::vector<Message> messages;  ///< not empty
+  /// Nothing: no log-probabilities. 0: of the chosen tokens; n: of the n likeliest as well.
+  std::optional<std::uint32_t> top_logprobs;
 };
 
 struct ChatRequest {
@@ -59,6 +80,7 @@ struct ChatRequest {
   Conversation conversation;
   GenerationParameters generation;
   bool stream = false;
+  std::uint32_t choices = 1;  ///< answers to the same prompt, independently sampled
 };
 
 }  // namespace zerohop

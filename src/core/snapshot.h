@@ -15,7 +15,8 @@ struct EngineSnapshot {
   std::uint32_t queued = 0;  ///< accepted, waiting for a slot or cells
   std::uint32_t prefilling = 0;
   std::uint32_t decoding = 0;
-  std::uint32_t paused = 0;  ///< decoding, but the reader is too far behind
+  std::uint32_t paused = 0;      ///< decoding, but the reader is too far behind
+  std::uint32_t embeddings = 0;  ///< jobs for vectors that have not ended
 
   // Cells
   std::uint32_t cells_total = 0;
@@ -33,7 +34,8 @@ struct EngineSnapshot {
   std::uint64_t cancelled_queued = 0;
   std::uint64_t cancelled_prefill = 0;
   std::uint64_t cancelled_decode = 0;
-  Duration busy{};  ///< time inside steps
+  std::uint64_t embedding_tokens = 0;  ///< computed for vectors
+  Duration busy{};                     ///< time inside steps
 
   Duration last_step{};
   std::uint32_t last_step_rows = 0;

@@ -8,6 +8,7 @@ std::string_view finish_reason_name(FinishReason reason) {
     case FinishReason::kMaxTokens: return "max_tokens";
     case FinishReason::kContextWindow: return "context_window";
     case FinishReason::kStopSequence: return "stop_sequence";
+    case FinishReason::kToolUse: return "tool_use";
   }
   return "unknown";
 }

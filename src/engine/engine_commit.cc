@@ -23,7 +23,7 @@ void EngineLoop::commit() {
     advance(*sequence);
     if (sequence->pending() > 0) continue;
     if (sequence->output_limit == 0) {
-      finish(*sequence, sequence->limit_reason, {});
+      finish(*sequence, sequence->limit_reason);
     } else {
       sample(*sequence);
     }
@@ -40,8 +40,11 @@ void EngineLoop::advance(Sequence& sequence) {
 
 void EngineLoop::sample(Sequence& sequence) {
   ZH_CHECK(sequence.logits_row.has_value());
-  const std::optional<Token> token = sampler_.sample(context_->logits(*sequence.logits_row),
-                                                     sequence.request.sampling, sequence.random);
+  const std::span<float> logits = context_->logits(*sequence.logits_row);
+  SampleInput input{sequence.request.sampling};
+  if (sequence.counts) input.seen = sequence.counts->seen();
+  if (sequence.request.top_logprobs) chances_.read(logits, *sequence.request.top_logprobs);
+  const std::optional<Token> token = sampler_.sample(logits, input, sequence.random);
   if (!token) {
     fail(sequence, Error{ErrorCode::kModelFailure, "the model returned no finite logits", "", {}});
     return;
@@ -54,23 +57,26 @@ void EngineLoop::accept(Sequence& sequence, Token token) {
   EngineRequest& request = sequence.request;
   stage_events_.clear();
   if (table_.is_end_of_generation(token)) {
-    finish(sequence, FinishReason::kEndOfTurn, {});
+    finish(sequence, FinishReason::kEndOfTurn);
     return;
   }
   if (request.meter && !request.meter->spend_output_token()) {
-    finish(sequence, FinishReason::kMaxTokens, {});
+    finish(sequence, FinishReason::kMaxTokens);
     return;
   }
   sequence.tokens.push_back(token);
   sequence.phase = Phase::kDecode;
   ++sequence.usage.output_tokens;
   ++state_.output_tokens;
+  if (sequence.counts) sequence.counts->add_answer(token);
+  if (request.top_logprobs) emit(sequence, chances_.describe(token, table_));
   const StageVerdict verdict = request.stage->accept(token, table_.bytes(token), stage_events_);
   for (Event& event : stage_events_) emit(sequence, std::move(event));
-  if (verdict.stop) {
-    finish(sequence, FinishReason::kStopSequence, verdict.stop_sequence);
+  sequence.usage.thinking_tokens = request.stage->thinking_tokens();
+  if (verdict.end) {
+    report_end(sequence, *verdict.end, verdict.stop_sequence);
   } else if (sequence.usage.output_tokens == sequence.output_limit) {
-    finish(sequence, sequence.limit_reason, {});
+    finish(sequence, sequence.limit_reason);
   }
 }
 
@@ -104,12 +110,16 @@ void EngineLoop::forget_cells(Sequence& sequence) {
   sequence.computed = 0;
 }
 
-void EngineLoop::finish(Sequence& sequence, FinishReason reason, std::string stop_sequence) {
-  if (reason != FinishReason::kStopSequence) {
-    stage_events_.clear();
-    sequence.request.stage->flush(stage_events_);
-    for (Event& event : stage_events_) emit(sequence, std::move(event));
-  }
+// The answer ends for a reason that its output stage does not know of.
+void EngineLoop::finish(Sequence& sequence, FinishReason reason) {
+  stage_events_.clear();
+  reason = sequence.request.stage->flush(reason, stage_events_);
+  sequence.usage.thinking_tokens = sequence.request.stage->thinking_tokens();
+  for (Event& event : stage_events_) emit(sequence, std::move(event));
+  report_end(sequence, reason, {});
+}
+
+void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence) {
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
   release_slot(sequence, kept_cells());
@@ -172,6 +182,7 @@ void EngineLoop::fail_all() {
   }
   running_.clear();
   queued_.clear();
+  embedder_.fail_all(error);
   publish();
   wake_readers();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,12 +22,12 @@ class PlainStage final : public OutputStage {
   StageVerdict accept(Token, std::string_view bytes, std::vector<Event>& events) override {
     text_ += bytes;
     for (const std::string& stop : stops_) {
-      if (text_.ends_with(stop)) return StageVerdict{true, stop};
+      if (text_.ends_with(stop)) return {FinishReason::kStopSequence, stop};
     }
     if (!bytes.empty()) events.push_back(TextDelta{std::string(bytes)});
     return {};
   }
-  void flush(std::vector<Event>&) override {}
+  FinishReason flush(FinishReason reason, std::vector<Event>&) override { return reason; }
 
  private:
   const std::vector<std::string> stops_;
@@ -64,7 +65,31 @@ struct HarnessRequest {
   SamplingParameters sampling{.temperature = 0};
   std::vector<std::string> stops;
   std::unique_ptr<TokenMeter> meter;
+  std::optional<std::uint32_t> top_logprobs;
+  std::unique_ptr<OutputStage> stage;  ///< instead of a PlainStage
 };
+
+/// A fake model whose answers go on until something else ends them.
+inline FakeModelOptions endless_model() {
+  FakeModelOptions options;
+  options.end_of_turn_chance = 0;
+  return options;
+}
+
+/// What the model says after `tokens`, one row at a time on a context of its own: the slow and
+/// plain way.
+inline std::vector<float> plain_logits(const Model& model, TokenSpan tokens) {
+  ContextOptions options;
+  options.sequences = 1;
+  options.window = static_cast<std::uint32_t>(tokens.size());
+  const auto context = model.make_context(options).value();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const BatchRow row{tokens[i], static_cast<std::int32_t>(i), SlotId(0), i + 1 == tokens.size()};
+    ZH_CHECK(context->decode({&row, 1}) == DecodeStatus::kOk);
+  }
+  const std::span<float> logits = context->logits(0);
+  return {logits.begin(), logits.end()};
+}
 
 class CountingWaker final : public StreamWaker {
  public:
@@ -91,6 +116,9 @@ class EngineHarness {
     parts.tokens = &model->tokenizer().table();
     parts.clock = &clock;
     parts.waker = &waker;
+    const ContextOptions embedding = embedding_context_options(context_options.window, 1);
+    parts.embedding = {[this, embedding] { return model->make_context(embedding); },
+                       model_options.pooling, embedding.window, embedding.batch_rows};
     loop = std::make_unique<EngineLoop>(std::move(parts), std::move(engine_options));
   }
   ~EngineHarness() {
@@ -106,7 +134,11 @@ class EngineHarness {
     engine_request.prompt = model->tokenizer().tokenize(request.prompt, SpecialTokens::kParse);
     engine_request.max_tokens = request.max_tokens;
     engine_request.sampling = std::move(request.sampling);
-    engine_request.stage = std::make_unique<PlainStage>(std::move(request.stops));
+    engine_request.top_logprobs = request.top_logprobs;
+    engine_request.stage = std::move(request.stage);
+    if (engine_request.stage == nullptr) {
+      engine_request.stage = std::make_unique<PlainStage>(std::move(request.stops));
+    }
     engine_request.meter = std::move(request.meter);
     engine_request.stream = client->stream;
     engine_request.submitted_at = clock.now();

@@ -5,12 +5,15 @@
 //   Commit   advance what was computed, sample, run the output stages, emit events, publish a
 //   snapshot
 //
+// Embeddings run on a second context, in pieces between two steps (embedder.h); while there are
+// any, they and the step share the time of one.
+//
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
 //
-// Threads: submit(), make_stream(), ring() and snapshot() from any; everything else from the one
-// thread that owns the loop. The loop outlives every stream's use of ring(): streams hold a shared
-// doorbell, not the loop.
+// Threads: submit(), submit_embedding(), make_stream(), ring() and snapshot() from any; everything
+// else from the one thread that owns the loop. The loop outlives every stream's use of ring():
+// streams and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>
@@ -28,9 +31,11 @@
 #include "core/token_table.h"
 #include "engine/batch_planner.h"
 #include "engine/cost_model.h"
+#include "engine/embedder.h"
 #include "engine/engine_request.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
+#include "engine/token_chances.h"
 #include "engine/token_stream.h"
 #include "model/model.h"
 
@@ -68,6 +73,7 @@ struct EngineParts {
   const TokenTable* tokens = nullptr;
   const Clock* clock = nullptr;
   StreamWaker* waker = nullptr;
+  EmbeddingSupport embedding = {};  ///< empty: submit_embedding() refuses
 };
 
 class EngineLoop {
@@ -84,6 +90,10 @@ class EngineLoop {
 
   /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full), kShuttingDown.
   Result<void> submit(EngineRequest request);
+
+  /// Queues a request for vectors; its on_done is called on the owner thread. Errors:
+  /// kInvalidRequest (no embeddings here, or `input[i]` too long), kOverloaded, kShuttingDown.
+  Result<std::shared_ptr<EmbeddingJob>> submit_embedding(EmbeddingRequest request);
 
   /// Makes wait() return.
   void ring() { inbox_->wake(); }
@@ -117,7 +127,11 @@ class EngineLoop {
   void drop_cancelled();
   void place_queued();
   bool place(Sequence& sequence);
+  bool waits_for_prefix(const Sequence& sequence) const;
   bool plan();
+  void compute_step();
+  Duration embedding_share() const;
+  Duration embedding_budget() const;
   StepKind next_kind();
   void build_rows();
 
@@ -133,7 +147,8 @@ class EngineLoop {
   void undo(DecodeStatus status);
   void undo_rows(Sequence& sequence);
   void forget_cells(Sequence& sequence);
-  void finish(Sequence& sequence, FinishReason reason, std::string stop_sequence);
+  void finish(Sequence& sequence, FinishReason reason);
+  void report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence);
   void fail(Sequence& sequence, Error error);
   void emit(Sequence& sequence, Event event);
   SlotCache::Keep kept_cells() const;
@@ -161,6 +176,8 @@ class EngineLoop {
   SlotCache cache_;
   CostModel cost_;
   Sampler sampler_;
+  TokenChances chances_;
+  Embedder embedder_;  // submit() and close() from any thread
   std::uint64_t next_id_ = 0;
   std::deque<SequencePtr> queued_;
   std::vector<SequencePtr> running_;  // in order of arrival
@@ -171,6 +188,7 @@ class EngineLoop {
   std::vector<Sequence*> step_sequences_;
   std::vector<BatchRow> rows_;
   StepSize step_size_;
+  bool embedding_ = false;      // a piece of embeddings follows this step
   bool exact_prefill_ = false;  // the kind of the last exact step
   std::uint32_t sampled_ = 0;
   std::vector<Event> stage_events_;

@@ -6,6 +6,17 @@
 #include "engine/plan_executor.h"
 
 namespace zerohop {
+namespace {
+
+// Of a step's time while embeddings wait, the share that they get: one part of four, or what their
+// smallest piece takes.
+constexpr int kEmbeddingShare = 4;
+
+// A queued prompt waits for another one's prefill when that spares it this many rows. Fewer are one
+// tile of a step, which costs less than the wait.
+constexpr std::int32_t kPrefixWaitTokensMin = static_cast<std::int32_t>(limits::kRowTile);
+
+}  // namespace
 
 EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
     : options_(std::move(options)),
@@ -14,7 +25,10 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       waker_(*parts.waker),
       inbox_(std::make_shared<Inbox>(options_.queue_max)),
       context_(std::move(parts.context)),
-      cache_(context_->capabilities()) {
+      cache_(context_->capabilities()),
+      embedder_(std::move(parts.embedding),
+                EmbedderOptions{options_.queue_max, options_.exactness == Exactness::kExact,
+                                parts.clock, [this] { return stopping_.load(); }}) {
   ZH_CHECK(options_.window <= context_->capabilities().slot_cells);
   context_->set_abort([this] { return stopping_.load() || all_cancelled(); });
   rows_.reserve(options_.batch_rows);
@@ -30,6 +44,7 @@ std::shared_ptr<TokenStream> EngineLoop::make_stream() {
 
 Result<void> EngineLoop::submit(EngineRequest request) {
   ZH_CHECK(!request.prompt.empty() && request.stage != nullptr && request.stream != nullptr);
+  ZH_CHECK(request.top_logprobs.value_or(0) <= limits::kTopLogprobsMax);
   if (request.prompt.size() > options_.window) {
     return prompt_too_long(request.prompt.size(), options_.window);
   }
@@ -45,6 +60,10 @@ Result<void> EngineLoop::submit(EngineRequest request) {
   return {};
 }
 
+Result<std::shared_ptr<EmbeddingJob>> EngineLoop::submit_embedding(EmbeddingRequest request) {
+  return embedder_.submit(std::move(request), [inbox = inbox_] { inbox->wake(); });
+}
+
 EngineSnapshot EngineLoop::snapshot() const {
   const std::scoped_lock lock(snapshot_mutex_);
   EngineSnapshot copy = published_;
@@ -55,6 +74,7 @@ EngineSnapshot EngineLoop::snapshot() const {
 
 void EngineLoop::stop() {
   stopping_ = true;
+  embedder_.close();
   inbox_->close();
 }
 
@@ -68,10 +88,19 @@ bool EngineLoop::step() {
   drop_cancelled();
   place_queued();
   wake_readers();
-  if (stopping_ || !plan()) {
-    publish();
-    return false;
+  embedding_ = !stopping_ && embedder_.take_work();
+  const bool planned = !stopping_ && plan();
+  if (planned) compute_step();
+  if (embedding_) {
+    const TimePoint begin = clock_.now();
+    embedder_.step(embedding_budget());
+    state_.busy += clock_.now() - begin;
   }
+  publish();
+  return planned || embedding_;
+}
+
+void EngineLoop::compute_step() {
   const TimePoint begin = clock_.now();
   const DecodeStatus status = run();
   const Duration took = clock_.now() - begin;
@@ -90,7 +119,17 @@ bool EngineLoop::step() {
   publish();
   wake_readers();
   if (options_.on_step) options_.on_step(report);
-  return true;
+}
+
+Duration EngineLoop::embedding_share() const {
+  return std::max(options_.itl_objective / kEmbeddingShare, embedder_.smallest_piece());
+}
+
+// Whoever decodes waits for this piece, too.
+Duration EngineLoop::embedding_budget() const {
+  const bool watched = std::any_of(running_.begin(), running_.end(),
+                                   [](const SequencePtr& s) { return s->phase == Phase::kDecode; });
+  return watched ? embedding_share() : options_.itl_objective;
 }
 
 void EngineLoop::take_inbox() {
@@ -101,12 +140,17 @@ void EngineLoop::take_inbox() {
     sequence->id = EngineRequestId(next_id_++);
     sequence->tokens = std::move(request.prompt);
     sequence->usage.prompt_tokens = static_cast<std::uint32_t>(sequence->tokens.size());
+    sequence->usage.prompt_tokens_marked = request.marked_tokens;
     const std::uint32_t room = options_.window - sequence->usage.prompt_tokens;
     sequence->output_limit = std::min(request.max_tokens, room);
     sequence->limit_reason =
         request.max_tokens <= room ? FinishReason::kMaxTokens : FinishReason::kContextWindow;
     sequence->random =
         Random(request.sampling.seed.value_or(mix64(options_.seed ^ mix64(sequence->id.value))));
+    if (uses_penalties(request.sampling)) {
+      sequence->counts.emplace();
+      if (penalises_prompt(request.sampling)) sequence->counts->add_prompt(sequence->tokens);
+    }
     sequence->request = std::move(request);
     queued_.push_back(std::move(sequence));
   }
@@ -127,13 +171,32 @@ void EngineLoop::drop_cancelled() {
   });
 }
 
-// In order of arrival; the first that does not fit waits and nobody overtakes it.
+// In order of arrival; the first that does not fit, or that waits for a prefix, waits and nobody
+// overtakes it.
 void EngineLoop::place_queued() {
-  while (!queued_.empty() && place(*queued_.front())) {
+  while (!queued_.empty() && !waits_for_prefix(*queued_.front()) && place(*queued_.front())) {
     running_.push_back(std::move(queued_.front()));
     queued_.pop_front();
     waiting_.fetch_sub(1);
   }
+}
+
+// Whether another prompt that is being computed right now begins with the same tokens: then most of
+// this prompt will be there for the taking once that is done, while a start now would compute it
+// twice (or n times, for n answers to one prompt). Those behind it wait as well. That costs them
+// little: prompts are computed in order of arrival, so the one being computed comes first anyway.
+// It ends: a prompt in prefill advances or goes away.
+bool EngineLoop::waits_for_prefix(const Sequence& sequence) const {
+  if (!context_->capabilities().can_share_range) return false;
+  if (options_.exactness == Exactness::kExact) return false;
+  const TokenSpan prompt(sequence.tokens);
+  std::int32_t coming = 0;
+  for (const SequencePtr& other : running_) {
+    if (other->phase != Phase::kPrefill) continue;
+    coming = std::max(coming, common_prefix(other->tokens, prompt));
+  }
+  if (coming < kPrefixWaitTokensMin) return false;
+  return coming - cache_.match_length(prompt) >= kPrefixWaitTokensMin;
 }
 
 bool EngineLoop::place(Sequence& sequence) {
@@ -167,6 +230,9 @@ bool EngineLoop::plan() {
   if (inputs.empty()) return false;
   PlanOptions plan_options;
   plan_options.itl_objective = options_.itl_objective;
+  if (embedding_) {
+    plan_options.itl_objective = std::max(options_.itl_objective - embedding_share(), Duration(1));
+  }
   plan_options.rows_max = options_.batch_rows;
   plan_options.logit_rows_max = options_.logit_rows;
   plan_options.kind = next_kind();
@@ -234,6 +300,8 @@ void EngineLoop::publish() {
   const CacheCounts counts = cache_.counts();
   state_.taken_at = clock_.now();
   state_.queued = static_cast<std::uint32_t>(waiting_.load());
+  state_.embeddings = embedder_.jobs_waiting();
+  state_.embedding_tokens = embedder_.tokens_computed();
   state_.cells_total = counts.cells_total;
   state_.cells_reserved = counts.cells_reserved;
   state_.cells_cached = counts.cells_cached;

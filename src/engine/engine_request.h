@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -20,9 +21,13 @@ struct EngineRequestTag;
 using EngineRequestId = StrongId<EngineRequestTag, std::uint64_t>;
 
 struct EngineRequest {
-  std::vector<Token> prompt;     ///< 1 ≤ size ≤ window
-  std::uint32_t max_tokens = 0;  ///< 0: compute the prompt only
+  std::vector<Token> prompt;        ///< 1 ≤ size ≤ window
+  std::uint32_t marked_tokens = 0;  ///< of the prompt, those up to the client's last cache mark
+  std::uint32_t max_tokens = 0;     ///< 0: compute the prompt only
   SamplingParameters sampling;
+  /// A TokenLogprobs event for each accepted token, with that many of the likeliest tokens
+  /// (at most limits::kTopLogprobsMax); nothing: none.
+  std::optional<std::uint32_t> top_logprobs;
   std::unique_ptr<OutputStage> stage;
   std::unique_ptr<TokenMeter> meter;    ///< optional
   std::shared_ptr<TokenStream> stream;  ///< made by Engine::make_stream()

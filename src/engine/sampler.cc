@@ -24,8 +24,10 @@ bool keeps_all(const SamplingParameters& parameters, std::size_t vocabulary) {
 
 }  // namespace
 
-std::optional<Token> Sampler::sample(std::span<float> logits, const SamplingParameters& parameters,
+std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput& input,
                                      Random& random) {
+  const SamplingParameters& parameters = input.parameters;
+  if (!input.seen.empty()) apply_penalties(logits, parameters, input.seen);
   for (const LogitBias& entry : parameters.logit_bias) {
     if (entry.token >= 0 && static_cast<std::size_t>(entry.token) < logits.size()) {
       logits[static_cast<std::size_t>(entry.token)] += entry.bias;

@@ -1,7 +1,8 @@
 // Sampling on raw logits, in the decode loop.
 //
-// Order: logit bias → temperature → candidate set → draw. The candidate set is the **intersection**
-// of what top_k, top_p and min_p each allow, every one of them judged on the whole distribution:
+// Order: penalties → logit bias → temperature → candidate set → draw. The candidate set is the
+// **intersection** of what top_k, top_p and min_p each allow, every one of them judged on the whole
+// distribution:
 //
 //   top_k   the k likeliest tokens
 //   top_p   the smallest set of likeliest tokens that reaches probability p (Holtzman et al., 2020)
@@ -24,15 +25,22 @@
 
 #include "base/random.h"
 #include "core/request.h"
+#include "engine/penalties.h"
 
 namespace zerohop {
+
+/// What a draw depends on besides logits and chance.
+struct SampleInput {
+  const SamplingParameters& parameters;
+  /// What the penalties look at (TokenCounts::seen()); empty where there are none.
+  std::span<const TokenCount> seen = {};
+};
 
 class Sampler {
  public:
   /// Draws the next token. `logits` has one entry per vocabulary entry and is overwritten. Nothing
   /// when no logit is finite: the model's output is broken.
-  std::optional<Token> sample(std::span<float> logits, const SamplingParameters& parameters,
-                              Random& random);
+  std::optional<Token> sample(std::span<float> logits, const SampleInput& input, Random& random);
 
  private:
   struct Candidate {

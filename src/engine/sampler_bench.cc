@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/sampler.h"
+#include "engine/token_chances.h"
 
 namespace zerohop {
 namespace {
@@ -26,7 +27,7 @@ void sample(benchmark::State& state, const SamplingParameters& parameters) {
   std::vector<float> logits = model_like_logits();
   Sampler sampler;
   Random random(2);
-  for (auto _ : state) benchmark::DoNotOptimize(sampler.sample(logits, parameters, random));
+  for (auto _ : state) benchmark::DoNotOptimize(sampler.sample(logits, {parameters}, random));
 }
 
 void BM_Greedy(benchmark::State& state) { sample(state, {.temperature = 0}); }
@@ -34,6 +35,32 @@ void BM_Temperature(benchmark::State& state) { sample(state, {.temperature = 0.8
 void BM_TopP(benchmark::State& state) { sample(state, {.temperature = 0.8f, .top_p = 0.95f}); }
 void BM_TopKTopPMinP(benchmark::State& state) {
   sample(state, {.temperature = 0.8f, .top_p = 0.95f, .min_p = 0.05f, .top_k = 40});
+}
+
+// An answer of 400 distinct tokens behind a prompt of 1,600.
+void BM_Penalties(benchmark::State& state) {
+  const SamplingParameters parameters{.temperature = 0.8f, .repetition_penalty = 1.1f};
+  std::vector<float> logits = model_like_logits();
+  TokenCounts counts;
+  Random random(3);
+  for (int i = 0; i < 1600; ++i) {
+    counts.add_prompt(std::vector<Token>{static_cast<Token>(random.below(kVocabulary))});
+  }
+  for (int i = 0; i < 400; ++i) counts.add_answer(static_cast<Token>(random.below(kVocabulary)));
+  Sampler sampler;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(sampler.sample(logits, {parameters, counts.seen()}, random));
+  }
+}
+
+// What a request for twenty log-probabilities adds.
+void BM_LogProbabilities(benchmark::State& state) {
+  const std::vector<float> logits = model_like_logits();
+  TokenChances chances;
+  for (auto _ : state) {
+    chances.read(logits, 20);
+    benchmark::DoNotOptimize(chances);
+  }
 }
 
 // The same weights with the standard library, for comparison.
@@ -50,6 +77,8 @@ BENCHMARK(BM_Greedy);
 BENCHMARK(BM_Temperature);
 BENCHMARK(BM_TopP);
 BENCHMARK(BM_TopKTopPMinP);
+BENCHMARK(BM_Penalties);
+BENCHMARK(BM_LogProbabilities);
 BENCHMARK(BM_StdExp);
 
 }  // namespace

@@ -17,7 +17,7 @@ Token sample_once(std::vector<float> logits, const SamplingParameters& parameter
                   std::uint64_t seed = 1) {
   Sampler sampler;
   Random random(seed);
-  const auto token = sampler.sample(logits, parameters, random);
+  const auto token = sampler.sample(logits, {parameters}, random);
   EXPECT_TRUE(token.has_value());
   return token.value_or(-1);
 }
@@ -29,7 +29,7 @@ std::map<Token, int> histogram(const std::vector<float>& logits,
   std::map<Token, int> counts;
   for (int i = 0; i < draws; ++i) {
     std::vector<float> copy = logits;
-    ++counts[sampler.sample(copy, parameters, random).value()];
+    ++counts[sampler.sample(copy, {parameters}, random).value()];
   }
   return counts;
 }
@@ -118,9 +118,9 @@ TEST(Sampler, SaysWhenNoLogitIsFinite) {
   Sampler sampler;
   Random random(1);
   std::vector<float> broken(4, std::numeric_limits<float>::quiet_NaN());
-  EXPECT_FALSE(sampler.sample(broken, {}, random).has_value());
+  EXPECT_FALSE(sampler.sample(broken, {SamplingParameters{}}, random).has_value());
   std::vector<float> banned(4, -kInfinity);
-  EXPECT_FALSE(sampler.sample(banned, {}, random).has_value());
+  EXPECT_FALSE(sampler.sample(banned, {SamplingParameters{}}, random).has_value());
 }
 
 TEST(Sampler, IgnoresNaNBesideFiniteLogits) {

@@ -29,6 +29,7 @@
 #include "base/random.h"
 #include "core/usage.h"
 #include "engine/engine_request.h"
+#include "engine/penalties.h"
 
 namespace zerohop {
 
@@ -48,6 +49,7 @@ struct Sequence {
   std::int32_t computed = 0;  ///< tokens whose cells the slot holds
   Usage usage;
   Random random{0};
+  std::optional<TokenCounts> counts;      ///< only where a penalty is used
   std::uint32_t retries = 0;              ///< of failed steps
   std::uint32_t step_rows = 0;            ///< rows in the step that runs now
   std::optional<std::size_t> logits_row;  ///< of the step that runs now

@@ -29,6 +29,48 @@ TEST(TokenStream, MergesTextThatNobodyHasRead) {
   EXPECT_EQ(std::get<TextDelta>(events[0]).text, "ab");
 }
 
+TEST(TokenStream, MergesEachKindOfDeltaWithItsOwn) {
+  TokenStream stream([] {});
+  for (const char* part : {"a", "b"}) stream.push(ThinkingDelta{part});
+  stream.push(TextDelta{"text"});
+  stream.push(ToolCallStarted{"call", "look"});
+  for (const char* part : {"{", "}"}) stream.push(ToolCallDelta{part});
+  stream.push(ToolCallStarted{"call2", "look"});
+  stream.push(ToolCallDelta{"{}"});
+  std::vector<Event> events;
+  stream.read(events);
+  ASSERT_EQ(events.size(), 6u);
+  EXPECT_EQ(std::get<ThinkingDelta>(events[0]).text, "ab");
+  EXPECT_EQ(std::get<TextDelta>(events[1]).text, "text");
+  EXPECT_EQ(std::get<ToolCallDelta>(events[3]).json, "{}");
+  EXPECT_EQ(std::get<ToolCallStarted>(events[4]).id, "call2");
+  EXPECT_EQ(std::get<ToolCallDelta>(events[5]).json, "{}");
+}
+
+TEST(TokenStream, KeepsTextOnItsOwnSideOfLogprobs) {
+  TokenStream stream([] {});
+  for (const char* part : {"a", "b"}) {
+    stream.push(TokenLogprobs{});
+    stream.push(TextDelta{part});
+  }
+  std::vector<Event> events;
+  stream.read(events);
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(std::get<TextDelta>(events[1]).text, "a");
+  EXPECT_EQ(std::get<TextDelta>(events[3]).text, "b");
+}
+
+TEST(TokenStream, IsFullOfUnreadLogprobsAndThoughtsAsWell) {
+  TokenStream logprobs([] {}, 3 * sizeof(TokenChance));
+  logprobs.push(TokenLogprobs{});
+  EXPECT_TRUE(logprobs.has_room());
+  logprobs.push(TokenLogprobs{{}, {TokenChance{}}});
+  EXPECT_FALSE(logprobs.has_room());
+  TokenStream thoughts([] {}, 4);
+  thoughts.push(ThinkingDelta{"abcd"});
+  EXPECT_FALSE(thoughts.has_room());
+}
+
 TEST(TokenStream, IsFullByBytesAndRingsWhenReadEmpty) {
   int rings = 0;
   TokenStream stream([&rings] { ++rings; }, 4);

@@ -164,12 +164,13 @@ void FakeContext::fill_logits(std::size_t row, const Slot& slot) {
   }
   std::optional<Token> next;
   if (model_.script) next = model_.script(tokens_of(slot));
+  const float logit = next ? model_.script_logit : 8.0f;
   if (!next && random.chance(model_.end_of_turn_chance)) next = FakeTokens::kEnd;
   // Printable ASCII, so that failing tests can be read.
   if (!next) next = static_cast<Token>(32 + random.below(95));
   // Rivals must not end a turn by accident in a scripted answer.
   out[FakeTokens::kBegin] = out[FakeTokens::kEnd] = out[FakeTokens::kEndOfText] = -10.0f;
-  out[static_cast<std::size_t>(*next)] = 8.0f;
+  out[static_cast<std::size_t>(*next)] = logit;
 }
 
 std::span<float> FakeContext::logits(std::size_t row) {

@@ -10,12 +10,14 @@ namespace {
 
 class FakeModel final : public Model {
  public:
-  explicit FakeModel(const FakeModelOptions& options) : options_(options) {
+  explicit FakeModel(const FakeModelOptions& options)
+      : options_(options), template_(options.template_skills) {
     info_.name = options.name;
     info_.description = "deterministic fake";
     info_.architecture = "fake";
     info_.vocabulary = static_cast<std::uint32_t>(tokenizer_.table().size());
     info_.embedding = 8;
+    info_.pooling = options.pooling;
     info_.context_trained = options.context_trained;
     info_.kv_bytes_per_cell = 16;
   }

@@ -39,13 +39,24 @@ using FakeScript = std::function<std::optional<Token>(TokenSpan tokens)>;
 /// Consulted before each decode: kOk lets it run.
 using FakeFault = std::function<DecodeStatus(std::span<const BatchRow> rows)>;
 
+/// What the chat template knows beyond roles and texts.
+struct FakeTemplateSkills {
+  bool tools = false;
+  bool thinking = false;
+};
+
 struct FakeModelOptions {
   std::string name = "fake";
   std::uint64_t seed = 1;
   std::uint32_t context_trained = 8192;
+  PoolingType pooling = PoolingType::kUnspecified;
   /// Chance, per hashed position, that the end-of-turn token is the likeliest.
   double end_of_turn_chance = 0.02;
+  FakeTemplateSkills template_skills;
   FakeScript script;
+  /// Logit of a token that the script dictates; its rivals have less than 7. From 30 on it is also
+  /// what sampling at temperature 1 takes.
+  float script_logit = 8.0f;
   FakeFault fault;
   FakeStepCost cost;
   VirtualClock* clock = nullptr;  ///< not owned; nothing advances when null

@@ -10,8 +10,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kControlTexts{"<|im_start|>", "<|im_end|>",
                                                         "<|endoftext|>"};
 
-// Longer pieces. Two are halves of "é" and of an emoji joined to a letter: a token's bytes need not
-// be whole characters.
+// Longer pieces. Two are halves of "é" and of an emoji joined to a letter: a
+// token's bytes need not be whole characters.
 constexpr std::array<std::string_view, 14> kPieces{
     "the ", " and ",       "Paris",    " is",   "STOP",     "\n\n",     "user\n",
     "ing ", "assistant\n", "system\n", "a\xc3", "\xa9\xf0", "\x9f\x98", "END"};
@@ -28,7 +28,8 @@ FakeTokenizer::FakeTokenizer() {
     special_texts_.emplace_back(text);
   }
   for (const std::string_view piece : kPieces) table_.add(piece, false, false);
-  // Longest first, as the interface promises: "<|endoftext|>", "<|im_start|>", "<|im_end|>".
+  // Longest first, as the interface promises: "<|endoftext|>", "<|im_start|>",
+  // "<|im_end|>".
   std::swap(special_texts_[0], special_texts_[2]);
   std::swap(special_texts_[1], special_texts_[2]);
 }
@@ -59,15 +60,50 @@ std::vector<Token> FakeTokenizer::tokenize(std::string_view text, SpecialTokens 
   return tokens;
 }
 
-Result<std::string> FakeChatTemplate::render(std::span<const TemplateMessage> messages,
-                                             bool continue_last) const {
+void FakeChatTemplate::append_system(const TemplateInput& input, std::string& prompt) const {
+  const bool own = !input.messages.empty() && input.messages.front().role == "system";
+  prompt += std::string(kControlTexts[0]) + "system\n";
+  if (own) prompt += input.messages.front().content + "\n\n";
+  prompt += "<tools>";
+  for (const TemplateTool& tool : input.tools) {
+    prompt += "\n{\"name\": \"" + tool.name + "\", \"description\": \"" + tool.description +
+              "\", \"parameters\": " + tool.parameters + "}";
+  }
+  prompt += "\n</tools><|im_end|>\n";
+}
+
+void FakeChatTemplate::append_turn(const TemplateMessage& message, std::string& prompt) const {
+  if (skills_.thinking && !message.reasoning.empty()) {
+    prompt += "<think>\n" + message.reasoning + "\n</think>\n\n";
+  }
+  const bool result = skills_.tools && message.role == "tool";
+  if (result) prompt += "<tool_response>\n";
+  prompt += message.content;
+  if (result) prompt += "\n</tool_response>";
+  if (!skills_.tools) return;
+  for (const TemplateToolCall& call : message.tool_calls) {
+    prompt += "\n<tool_call>\n{\"name\": \"" + call.name + "\", \"arguments\": " + call.arguments +
+              "}\n</tool_call>";
+  }
+}
+
+Result<std::string> FakeChatTemplate::render(const TemplateInput& input) const {
   std::string prompt;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    prompt += "<|im_start|>" + messages[i].role + "\n" + messages[i].content;
-    const bool open = continue_last && i + 1 == messages.size();
+  const bool lists_tools = skills_.tools && !input.tools.empty();
+  if (lists_tools) append_system(input, prompt);
+  for (std::size_t i = 0; i < input.messages.size(); ++i) {
+    const TemplateMessage& message = input.messages[i];
+    if (lists_tools && i == 0 && message.role == "system") continue;
+    prompt += std::string(kControlTexts[0]) + message.role + "\n";
+    append_turn(message, prompt);
+    const bool open = input.continue_last && i + 1 == input.messages.size();
     if (!open) prompt += "<|im_end|>\n";
   }
-  if (!continue_last) prompt += "<|im_start|>assistant\n";
+  if (!input.continue_last) prompt += "<|im_start|>assistant\n";
+  const bool thinks = input.thinking.value_or(true);
+  if (skills_.thinking && !input.continue_last) {
+    prompt += thinks ? "<think>\n" : "<think>\n\n</think>\n\n";
+  }
   return prompt;
 }
 

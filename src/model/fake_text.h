@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/fake_model.h"
 #include "model/model.h"
 
 namespace zerohop {
@@ -23,12 +24,21 @@ class FakeTokenizer final : public Tokenizer {
   std::vector<std::string> special_texts_;
 };
 
-/// ChatML, as the default model uses it, but without a default system text.
+/// ChatML, as the default model uses it, but without a default system text. What it knows beyond
+/// texts is chosen, in the form of Hermes and Qwen: tools, calls and results as "<tool_call>" and
+/// JSON; thoughts in "<think>" tags, with a switch that is on by default.
 class FakeChatTemplate final : public ChatTemplate {
  public:
-  Result<std::string> render(std::span<const TemplateMessage> messages,
-                             bool continue_last) const override;
+  explicit FakeChatTemplate(FakeTemplateSkills skills = {}) : skills_(skills) {}
+
+  Result<std::string> render(const TemplateInput& input) const override;
   bool from_model() const override { return true; }
+
+ private:
+  void append_system(const TemplateInput& input, std::string& prompt) const;
+  void append_turn(const TemplateMessage& message, std::string& prompt) const;
+
+  const FakeTemplateSkills skills_;
 };
 
 }  // namespace zerohop

@@ -1,8 +1,12 @@
 #include "model/llama_chat_template.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,22 +56,53 @@ class JinjaChatTemplate final : public ChatTemplate {
     // Values are JSON texts; a date needs no escapes.
     arguments_["date_string"] = '"' + format_date(today, "%d %b %Y") + '"';
     arguments_["datetime"] = '"' + format_date(today, "%b %d %Y") + '"';
-    analysed_ = !ways_agree();
+    takes_system_ = common_chat_templates_get_caps(templates_.get()).at("supports_system_role");
+    plain_way_ = way_for(plain_trials());
+    rich_way_ = way_for(rich_trials());
+    find_thinking_tags();
   }
 
-  Result<std::string> render(std::span<const TemplateMessage> messages,
-                             bool continue_last) const override {
-    ZH_CHECK(!continue_last || (!messages.empty() && messages.back().role == kAssistant));
-    return render(messages, continue_last, analysed_);
+  Result<std::string> render(const TemplateInput& input) const override {
+    ZH_CHECK(!input.continue_last ||
+             (!input.messages.empty() && input.messages.back().role == kAssistant));
+    if (!takes_system_ && !input.messages.empty() && input.messages.front().role == "system") {
+      // The library would glue it to the next message, in a way of its own.
+      return invalid_request("system", "the model's chat template takes no system prompt");
+    }
+    const Way way = is_rich(input) ? rich_way_ : plain_way_;
+    Result<std::string> prompt = render(input, way);
+    // The analysis fails on some schemas of tools where rendering does not.
+    if (!prompt.ok() && prompt.error().code == ErrorCode::kInternal && way == Way::kAnalysed) {
+      Result<std::string> other = render(input, Way::kShort);
+      if (other.ok()) return other;
+    }
+    return prompt;
   }
 
   bool from_model() const override { return true; }
+  std::optional<TemplateThinkingTags> thinking_tags() const override { return thinking_tags_; }
 
  private:
-  Result<std::string> render(std::span<const TemplateMessage> messages, bool continue_last,
-                             bool analysed) const {
+  enum class Way : std::uint8_t { kShort, kAnalysed };
+
+  // A conversation that the two ways are compared on.
+  struct Trial {
+    std::vector<TemplateMessage> messages;
+    std::vector<TemplateTool> tools = {};
+  };
+
+  static bool is_rich(const TemplateInput& input) {
+    return !input.tools.empty() || std::any_of(input.messages.begin(), input.messages.end(),
+                                               [](const TemplateMessage& message) {
+                                                 return !message.tool_calls.empty() ||
+                                                        !message.reasoning.empty() ||
+                                                        message.role == "tool";
+                                               });
+  }
+
+  Result<std::string> render(const TemplateInput& input, Way way) const {
     try {
-      return apply(messages, continue_last, analysed);
+      return apply(input, way);
     } catch (const std::exception& exception) {
       Failure failure = trim_failure(exception.what());
       if (failure.raised) {
@@ -81,55 +116,120 @@ class JinjaChatTemplate final : public ChatTemplate {
     }
   }
 
-  std::string apply(std::span<const TemplateMessage> messages, bool continue_last,
-                    bool analysed) const {
+  std::string apply(const TemplateInput& input, Way way) const {
     common_chat_templates_inputs inputs;
     inputs.now = std::chrono::time_point_cast<std::chrono::system_clock::duration>(today_);
     inputs.chat_template_kwargs = arguments_;
-    inputs.force_pure_content = !analysed;
+    inputs.force_pure_content = way == Way::kShort;
+    if (input.thinking) {
+      inputs.enable_thinking = *input.thinking;
+      // The second name is that of Granite and of DeepSeek.
+      for (const char* name : {"enable_thinking", "thinking"}) {
+        inputs.chat_template_kwargs[name] = *input.thinking ? "true" : "false";
+      }
+    }
     // An open last turn is the generation prompt with its text behind. The library does the same,
     // with care for thinking models, in its analysed way; but it forgets the prompt when the text
     // is empty.
-    const std::string open = continue_last ? messages.back().content : std::string();
-    const bool append = continue_last && (!analysed || open.empty());
-    if (continue_last && !append) {
+    std::span<const TemplateMessage> messages = input.messages;
+    const std::string open = input.continue_last ? messages.back().content : std::string();
+    const bool append = input.continue_last && (way == Way::kShort || open.empty());
+    if (input.continue_last && !append) {
       inputs.continue_final_message = COMMON_CHAT_CONTINUATION_CONTENT;
     }
     if (append) messages = messages.first(messages.size() - 1);
     inputs.messages.reserve(messages.size());
-    for (const TemplateMessage& message : messages) {
-      common_chat_msg& entry = inputs.messages.emplace_back();
-      entry.role = message.role;
-      entry.content = message.content;
+    for (const TemplateMessage& message : messages) inputs.messages.push_back(converted(message));
+    for (const TemplateTool& tool : input.tools) {
+      inputs.tools.push_back({tool.name, tool.description, tool.parameters});
     }
     std::string prompt = common_chat_templates_apply(templates_.get(), inputs).prompt;
     if (append) prompt += open;
     return prompt;
   }
 
-  // Whether the short way gives what the analysed way gives.
-  bool ways_agree() const {
-    const std::vector<std::vector<TemplateMessage>> conversations{
-        {{"user", "One"}},
-        {{"system", "Zero"}, {"user", "One"}},
-        {{"user", "One"}, {"assistant", "Two"}, {"user", "Three"}},
-        {{"system", "Zero"}, {"user", "One"}, {"assistant", "Two"}},
+  static common_chat_msg converted(const TemplateMessage& message) {
+    common_chat_msg entry;
+    entry.role = message.role;
+    entry.content = message.content;
+    entry.reasoning_content = message.reasoning;
+    entry.tool_call_id = message.tool_call_id;
+    entry.tool_name = message.tool_name;
+    for (const TemplateToolCall& call : message.tool_calls) {
+      common_chat_tool_call& own = entry.tool_calls.emplace_back();
+      own.id = call.id;
+      own.name = call.name;
+      own.arguments = call.arguments;
+    }
+    return entry;
+  }
+
+  static std::vector<Trial> plain_trials() {
+    return {
+        {{{"user", "One"}}},
+        {{{"system", "Zero"}, {"user", "One"}}},
+        {{{"user", "One"}, {"assistant", "Two"}, {"user", "Three"}}},
+        {{{"system", "Zero"}, {"user", "One"}, {"assistant", "Two"}}},
     };
-    for (const std::vector<TemplateMessage>& messages : conversations) {
-      const bool open = messages.back().role == kAssistant;
-      const Result<std::string> analysed = render(messages, open, true);
-      const Result<std::string> plain = render(messages, open, false);
+  }
+
+  static std::vector<Trial> rich_trials() {
+    const TemplateTool tool{"look", "Looks",
+                            R"({"type":"object","properties":{"at":{"type":"string"}}})"};
+    TemplateMessage call{"assistant"};
+    call.tool_calls.push_back({"abcdefgh1", "look", R"({"at":"it"})"});
+    TemplateMessage result{"tool", "Seen"};
+    result.tool_call_id = "abcdefgh1";
+    result.tool_name = "look";
+    TemplateMessage pondered = call;
+    pondered.reasoning = "Hm";
+    TemplateMessage thought{"assistant", "Done"};
+    thought.reasoning = "Hm";
+    return {
+        {{{"user", "One"}}, {tool}},
+        {{{"user", "One"}, call, result}, {tool}},
+        {{{"user", "One"}, pondered, result}, {tool}},
+        {{{"system", "Zero"}, {"user", "One"}, call, result, thought, {"user", "Two"}}, {tool}},
+        {{{"user", "One"}, thought, {"user", "Two"}}},
+    };
+  }
+
+  // The short way where it gives what the analysed way gives.
+  Way way_for(const std::vector<Trial>& trials) const {
+    for (const Trial& trial : trials) {
+      const TemplateInput input{
+          trial.messages, trial.tools, trial.messages.back().role == kAssistant, {}};
+      const Result<std::string> analysed = render(input, Way::kAnalysed);
+      const Result<std::string> plain = render(input, Way::kShort);
       // A template may refuse one of these; and the analysis may fail where rendering does not.
       if (!analysed.ok()) continue;
-      if (!plain.ok() || *analysed != *plain) return false;
+      if (!plain.ok() || *analysed != *plain) return Way::kAnalysed;
     }
-    return true;
+    return Way::kShort;
+  }
+
+  void find_thinking_tags() {
+    try {
+      common_chat_templates_inputs inputs;
+      inputs.messages.push_back(converted({"user", "One"}));
+      inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+      inputs.chat_template_kwargs = arguments_;
+      const common_chat_params found = common_chat_templates_apply(templates_.get(), inputs);
+      if (!found.supports_thinking || found.thinking_start_tag.empty()) return;
+      if (found.thinking_end_tags.empty() || found.thinking_end_tags.front().empty()) return;
+      thinking_tags_ = {found.thinking_start_tag, found.thinking_end_tags.front()};
+    } catch (...) {
+      thinking_tags_.reset();  // unknown: the analysis does not understand every template
+    }
   }
 
   const common_chat_templates_ptr templates_;
   const WallTime today_;
   std::map<std::string, std::string> arguments_;
-  bool analysed_ = true;
+  bool takes_system_ = true;
+  Way plain_way_ = Way::kAnalysed;
+  Way rich_way_ = Way::kAnalysed;
+  std::optional<TemplateThinkingTags> thinking_tags_;
 };
 
 // The library rethrows a parse error by value as a bare std::exception, which loses its text.
@@ -165,21 +265,21 @@ Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(const llama_model
   }
 }
 
-Result<std::string> PlainChatTemplate::render(std::span<const TemplateMessage> messages,
-                                              bool continue_last) const {
-  ZH_CHECK(!continue_last || (!messages.empty() && messages.back().role == kAssistant));
+Result<std::string> PlainChatTemplate::render(const TemplateInput& input) const {
+  ZH_CHECK(!input.continue_last ||
+           (!input.messages.empty() && input.messages.back().role == kAssistant));
   std::string prompt;
-  for (const TemplateMessage& message : messages) {
+  for (const TemplateMessage& message : input.messages) {
     if (message.role == "system") {
       prompt += message.content + "\n\n";
       continue;
     }
-    const bool open = continue_last && &message == &messages.back();
+    const bool open = input.continue_last && &message == &input.messages.back();
     prompt += message.role == kAssistant ? "Assistant:" : "User:";
     if (!message.content.empty()) prompt += ' ' + message.content;
     if (!open) prompt += '\n';
   }
-  if (!continue_last) prompt += "Assistant:";
+  if (!input.continue_last) prompt += "Assistant:";
   return prompt;
 }
 

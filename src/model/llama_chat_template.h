@@ -38,7 +38,8 @@ struct ChatTemplateOptions {
 Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(const llama_model* model,
                                                                const ChatTemplateOptions& options);
 
-/// The format for models without a template. Messages are lines that begin with the speaker:
+/// The format for models without a template. It knows no tools and no thoughts. Messages are lines
+/// that begin with the speaker:
 ///
 ///   Be brief.            system messages, as they are, with an empty line after each
 ///
@@ -48,8 +49,7 @@ Result<std::unique_ptr<ChatTemplate>> make_llama_chat_template(const llama_model
 ///   Assistant:           where the answer begins; its first token usually begins with a space
 class PlainChatTemplate final : public ChatTemplate {
  public:
-  Result<std::string> render(std::span<const TemplateMessage> messages,
-                             bool continue_last) const override;
+  Result<std::string> render(const TemplateInput& input) const override;
   bool from_model() const override { return false; }
 };
 

@@ -21,7 +21,8 @@ TEST_F(LlamaContextTest, AnswersAQuestionOfFact) {
   // processor.
   const std::vector<TemplateMessage> messages{{"user", "What is the capital of France?"},
                                               {"assistant", "The capital of France is"}};
-  const Result<std::string> prompt = model->chat_template().render(messages, true);
+  const Result<std::string> prompt =
+      model->chat_template().render({.messages = messages, .continue_last = true});
   ASSERT_TRUE(prompt.ok());
   const std::vector<Token> answer = generate(kFirst, tokens(*prompt), 2);
   EXPECT_TRUE(model->tokenizer().detokenize(answer).starts_with(" Paris"));

@@ -104,6 +104,15 @@ std::uint64_t kv_bytes_per_cell(const Metadata& metadata, std::uint64_t embeddin
   return std::accumulate(heads.begin(), heads.end(), std::uint64_t{0}) * widths * kBytesOfF16;
 }
 
+// The numbers are those of llama_pooling_type.
+PoolingType pooling_of(std::optional<std::uint64_t> value) {
+  if (value == std::uint64_t{LLAMA_POOLING_TYPE_MEAN}) return PoolingType::kMean;
+  if (value == std::uint64_t{LLAMA_POOLING_TYPE_CLS}) return PoolingType::kFirst;
+  if (value == std::uint64_t{LLAMA_POOLING_TYPE_LAST}) return PoolingType::kLast;
+  if (value == std::uint64_t{LLAMA_POOLING_TYPE_RANK}) return PoolingType::kRank;
+  return PoolingType::kUnspecified;
+}
+
 }  // namespace
 
 Result<std::uint64_t> check_gguf_file(const std::string& path) {
@@ -145,6 +154,7 @@ LlamaDimensions llama_dimensions(const llama_model* model, const std::string& pa
   LlamaDimensions dimensions;
   dimensions.embedding = static_cast<std::uint32_t>(metadata.value(".embedding_length"));
   dimensions.context_trained = static_cast<std::uint32_t>(metadata.value(".context_length"));
+  dimensions.pooling = pooling_of(single_value(model, metadata.architecture + ".pooling_type"));
   dimensions.kv_bytes_per_cell = kv_bytes_per_cell(metadata, dimensions.embedding);
   return dimensions;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "model/model.h"
 
 struct llama_model;
 
@@ -16,10 +17,11 @@ namespace zerohop {
 /// Errors: kModelUnavailable, one line that says what is there instead.
 Result<std::uint64_t> check_gguf_file(const std::string& path);
 
-/// Sizes that the file's metadata tell, also for a model that was loaded for its tokenizer alone
+/// What the file's metadata tell, also for a model that was loaded for its tokenizer alone
 /// (asking the library for them would abort the process then). 0 where the file does not say.
 struct LlamaDimensions {
-  std::uint32_t embedding = 0;        ///< width of a hidden state
+  std::uint32_t embedding = 0;  ///< width of a hidden state
+  PoolingType pooling = PoolingType::kUnspecified;
   std::uint32_t context_trained = 0;  ///< tokens
   /// Bytes of keys and values that one token occupies over all layers, in F16. An upper bound:
   /// models that share keys between layers or keep them compressed (multi-head latent attention)

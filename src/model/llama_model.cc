@@ -186,6 +186,7 @@ ModelInfo describe(const llama_model* model, const LlamaModelOptions& options,
   info.vocabulary = static_cast<std::uint32_t>(llama_vocab_n_tokens(llama_model_get_vocab(model)));
   const LlamaDimensions dimensions = llama_dimensions(model, options.path);
   info.embedding = dimensions.embedding;
+  info.pooling = dimensions.pooling;
   info.context_trained = dimensions.context_trained;
   info.kv_bytes_per_cell = dimensions.kv_bytes_per_cell;
   return info;

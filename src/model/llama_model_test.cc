@@ -158,6 +158,7 @@ TEST_F(LlamaModelInfo, DescribesTheDefaultModel) {
   EXPECT_EQ(info.file_bytes, std::filesystem::file_size(default_model_path()));
   EXPECT_EQ(info.vocabulary, 49152u);
   EXPECT_EQ(info.embedding, 576u);
+  EXPECT_EQ(info.pooling, PoolingType::kUnspecified);
   EXPECT_EQ(info.context_trained, 8192u);
   EXPECT_GT(info.parameters, 130'000'000u);
   // 30 layers × 3 heads × (64 + 64) × 2 bytes

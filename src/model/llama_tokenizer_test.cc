@@ -112,7 +112,7 @@ TEST_F(LlamaTokenizerTest, FourThreadsTokenizeAndRenderAlike) {
   const Tokenizer& tokenizer = model->tokenizer();
   const ChatTemplate& chat_template = model->chat_template();
   const std::vector<TemplateMessage> messages{{"system", "Be brief."}, {"user", "Grüße, 世界!"}};
-  const Result<std::string> prompt = chat_template.render(messages, false);
+  const Result<std::string> prompt = chat_template.render({.messages = messages});
   ASSERT_TRUE(prompt.ok());
   const std::vector<Token> expected = tokenizer.tokenize(*prompt, SpecialTokens::kParse);
 
@@ -121,7 +121,7 @@ TEST_F(LlamaTokenizerTest, FourThreadsTokenizeAndRenderAlike) {
   for (int& count : agreed) {
     threads.emplace_back([&count, &messages, &chat_template, &tokenizer, &expected] {
       for (int round = 0; round < 25; ++round) {
-        const Result<std::string> rendered = chat_template.render(messages, false);
+        const Result<std::string> rendered = chat_template.render({.messages = messages});
         if (!rendered.ok()) continue;
         count += tokenizer.tokenize(*rendered, SpecialTokens::kParse) == expected ? 1 : 0;
       }

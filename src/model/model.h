@@ -59,25 +59,69 @@ class Tokenizer {
   virtual const std::vector<std::string>& special_texts() const = 0;
 };
 
-/// One message for a template: the role's name and its whole text.
+/// A call of a tool in an assistant turn.
+struct TemplateToolCall {
+  std::string id;
+  std::string name;
+  std::string arguments;  ///< one JSON object
+};
+
+/// One message for a template. A template shows of it what it knows.
 struct TemplateMessage {
-  std::string role;  ///< "system", "user" or "assistant"
-  std::string content;
+  std::string role;                               ///< "system", "user", "assistant" or "tool"
+  std::string content = {};                       ///< the whole text
+  std::string reasoning = {};                     ///< what an assistant thought before its content
+  std::vector<TemplateToolCall> tool_calls = {};  ///< of an assistant, behind its content
+  std::string tool_call_id = {};                  ///< of a "tool" message: the call it answers
+  std::string tool_name = {};                     ///< of a "tool" message
+};
+
+/// A tool that the model may call.
+struct TemplateTool {
+  std::string name;
+  std::string description;
+  std::string parameters;  ///< a JSON schema: one JSON object
+};
+
+/// What a template renders.
+struct TemplateInput {
+  std::span<const TemplateMessage> messages = {};
+  std::span<const TemplateTool> tools = {};
+  /// The last message is an assistant turn that stays open: the prompt ends inside it.
+  bool continue_last = false;
+  /// The template's switch for thinking; nothing leaves it to the template.
+  std::optional<bool> thinking = {};
+};
+
+/// The texts around what a model thinks, such as "<think>" and "</think>".
+struct TemplateThinkingTags {
+  std::string open;
+  std::string close;
 };
 
 class ChatTemplate {
  public:
   virtual ~ChatTemplate() = default;
 
-  /// The prompt text for `messages`, ending where the assistant's answer begins. With
-  /// `continue_last`, the last message is an assistant turn that stays open: the prompt ends inside
-  /// it. Errors: kInvalidRequest when the template refuses the conversation (say, two user turns in
-  /// a row). Cost with libllama's Jinja: about 1.6 ms for two short messages.
-  virtual Result<std::string> render(std::span<const TemplateMessage> messages,
-                                     bool continue_last) const = 0;
+  /// The prompt text for `input`, ending where the assistant's answer begins or goes on. Errors:
+  /// kInvalidRequest when the template refuses the conversation (say, two user turns in a row);
+  /// kInternal when it fails. Cost with libllama's Jinja: about 1.6 ms for two short messages.
+  virtual Result<std::string> render(const TemplateInput& input) const = 0;
 
   /// False for a base model that ships no template: render() then uses a plain built-in one.
   virtual bool from_model() const = 0;
+
+  /// What the library knows of the template's thinking; nothing when it knows of none.
+  virtual std::optional<TemplateThinkingTags> thinking_tags() const { return std::nullopt; }
+};
+
+/// How the model's makers turn the final hidden states of a text into one vector.
+enum class PoolingType : std::uint8_t {
+  kUnspecified,  ///< a model for text, not for vectors
+  kMean,         ///< the mean over all tokens
+  kFirst,        ///< the first token's ("CLS")
+  kLast,         ///< the last token's
+  kRank,         ///< a model that ranks pairs of texts: it gives no vectors
 };
 
 struct ModelInfo {
@@ -87,7 +131,8 @@ struct ModelInfo {
   std::uint64_t parameters = 0;
   std::uint64_t file_bytes = 0;
   std::uint32_t vocabulary = 0;
-  std::uint32_t embedding = 0;        ///< width of a hidden state
+  std::uint32_t embedding = 0;  ///< width of a hidden state
+  PoolingType pooling = PoolingType::kUnspecified;
   std::uint32_t context_trained = 0;  ///< tokens
   std::uint64_t kv_bytes_per_cell = 0;
 };

@@ -22,35 +22,67 @@
 //   Some templates refuse a system prompt, drop it, or refuse a conversation that an assistant turn
 //   opens. For those, and only those, the system text is put in front of the first user turn, and
 //   an empty user turn in front of the assistant's; elsewhere the model reads just what was sent.
+//   Where the template shows a system entry in its place, it stays a system turn.
+//
+//   Tools, calls and results go to templates that know them; for others they are text
+//   (tool_texts.h): the tools at the end of the system prompt, calls behind the text of their turn,
+//   results in front of the text of theirs, in the order of the calls. Deferred tools are left out
+//   until a result refers to them; their definition then stands in that result, so that the front
+//   of the prompt never changes. Rules for the answer end the system prompt; facts of one request
+//   end the last user turn.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
 #include "core/request.h"
 #include "model/model.h"
+#include "prompt/special_text.h"
+#include "prompt/template_traits.h"
 
 namespace zerohop {
 
-/// Where the system prompt goes.
-enum class SystemPlace : std::uint8_t { kSystemMessage, kFirstUserTurn };
-/// Whether the template needs a user turn in front of the first assistant turn.
-enum class FirstTurn : std::uint8_t { kAny, kUser };
-
-/// What a template can take; found out by trial when the model is loaded.
-struct TemplateTraits {
-  SystemPlace system_place = SystemPlace::kSystemMessage;
-  FirstTurn first_turn = FirstTurn::kAny;
+/// Which bytes of the first message with a system prompt are what.
+struct FrontText {
+  std::size_t message = 0;
+  ByteRange system;  ///< empty: there is none
+  ByteRange tools;   ///< empty: none, or the template writes them
 };
 
-/// Messages in the form of ChatTemplate::render: at most one system message, at the front; then
-/// user and assistant turns in alternation. Not empty.
+/// Where the client's last cache mark lies.
+struct ShapedMark {
+  std::size_t message = 0;
+  std::size_t offset = 0;     ///< in bytes of its content
+  bool behind_tools = false;  ///< and behind the tools, where the template writes them
+  std::size_t calls = 0;      ///< and behind so many calls of the message that the template writes
+};
+
+/// What ChatTemplate::render takes: at most one system message at the front; user and assistant
+/// turns in alternation, where the template wants it. Not empty.
 struct ShapedConversation {
   std::vector<TemplateMessage> messages;
   bool continue_last = false;
+  std::vector<TemplateTool> tools = {};
+  std::optional<bool> thinking = {};
+  FrontText front = {};
+  std::optional<ShapedMark> mark = {};
+
+  TemplateInput input() const { return {messages, tools, continue_last, thinking}; }
+  /// Tools, calls, results or thoughts are left to the template.
+  bool is_rich() const;
 };
+
+/// Whether the model is told of tools at all.
+bool offers_tools(const Conversation& conversation);
+/// Whether the answer must call a tool.
+bool forces_a_call(const Conversation& conversation);
+
+/// Errors: kInvalidRequest for a document without text.
+Result<void> check_documents(const Conversation& conversation);
 
 /// Applies the rules above. `default_system` is the system prompt of conversations that bring none;
 /// empty leaves it to the template. Cannot fail.

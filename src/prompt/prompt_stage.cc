@@ -1,10 +1,12 @@
 #include "prompt/prompt_stage.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "prompt/conversation_shape.h"
+#include "prompt/tool_syntax.h"
 
 namespace zerohop {
 
@@ -12,24 +14,48 @@ PromptStage::PromptStage(const Model& model, std::string default_system)
     : default_system_(std::move(default_system)),
       begin_of_sequence_(model.tokenizer().begin_of_sequence()),
       tokenizer_(model.tokenizer()),
-      renderer_(model.chat_template(), tokenizer_.specials()) {
-  const bool own_place = template_traits().system_place == SystemPlace::kSystemMessage;
+      renderer_(model.chat_template(), tokenizer_.specials()),
+      planner_(renderer_.traits(), tokenizer_) {
+  log_findings(model);
+}
+
+void PromptStage::log_findings(const Model& model) const {
+  const TemplateTraits& traits = template_traits();
+  const bool own_place = traits.system_place == SystemPlace::kSystemMessage;
+  const bool in_place = traits.system_entries == SystemEntries::kInPlace;
+  const std::string tools =
+      traits.native_tools == nullptr ? "as_text" : std::string(traits.native_tools->id);
   log_info("prompt stage ready",
            {{"model", model.info().name},
             {"rendering", std::string(splice_mode_name(splice_mode()))},
-            {"system_prompt", own_place ? "own_message" : "first_user_turn"}});
+            {"growing_prompts", renderer_.composes() ? "composed" : "rendered"},
+            {"known_turns", tokenizer_.remembers() ? "remembered" : "tokenised_again"},
+            {"system_prompt", own_place ? "own_message" : "first_user_turn"},
+            {"system_entries", in_place ? "in_place" : "folded"},
+            {"tools", tools},
+            {"thinking", traits.thinking ? traits.thinking->open : "none"},
+            {"thinking_switch", traits.thinking_switch ? "yes" : "no"}});
 }
 
-Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation) const {
+Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
+                                            PromptDetail detail) const {
+  ZH_RETURN_IF_ERROR(check_documents(conversation));
   const ShapedConversation shaped =
       shape_conversation(conversation, renderer_.traits(), default_system_);
-  ZH_ASSIGN_OR_RETURN(const RenderedPrompt rendered, renderer_.render(shaped));
+  ZH_ASSIGN_OR_RETURN(RenderedPrompt rendered, renderer_.render(shaped));
   PreparedPrompt prompt;
-  prompt.tokens = tokenizer_.tokenize(rendered.text, rendered.foreign);
+  prompt.output = planner_.plan(conversation, shaped, rendered);
+  TokenizedText tokenized = tokenizer_.tokenize_with_cuts(rendered.text, rendered.foreign);
+  const MeasuredPrompt measured{tokenizer_, tokenized, rendered, shaped};
+  prompt.marked_tokens = static_cast<std::uint32_t>(marked_tokens(measured));
+  if (detail == PromptDetail::kBreakdown) prompt.breakdown = break_down(measured);
+  prompt.tokens = std::move(tokenized.tokens);
   // Many templates write the name of this token themselves.
   if (begin_of_sequence_ &&
       (prompt.tokens.empty() || prompt.tokens.front() != *begin_of_sequence_)) {
     prompt.tokens.insert(prompt.tokens.begin(), *begin_of_sequence_);
+    if (prompt.marked_tokens > 0) ++prompt.marked_tokens;
+    if (prompt.breakdown) ++prompt.breakdown->template_tokens;
   }
   return prompt;
 }

@@ -34,6 +34,10 @@ constexpr std::string_view kThoughtCuttingTemplate =
     "<|im_start|>{{ m['role'] }}\n{{ content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
+constexpr std::string_view kShoutingTemplate =
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] | upper }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
 // Without weights: milliseconds. Null, with a recorded failure, without the file.
 std::unique_ptr<Model> load(std::string_view chat_template = {}) {
   LlamaModelOptions options;
@@ -50,8 +54,7 @@ std::unique_ptr<Model> load(std::string_view chat_template = {}) {
 std::vector<Token> reference(const Model& model, const PromptStage& stage,
                              const Conversation& conversation) {
   const ShapedConversation shaped = shape_conversation(conversation, stage.template_traits());
-  const std::string text =
-      model.chat_template().render(shaped.messages, shaped.continue_last).value();
+  const std::string text = model.chat_template().render(shaped.input()).value();
   return model.tokenizer().tokenize(text, SpecialTokens::kParse);
 }
 
@@ -74,6 +77,7 @@ const std::vector<std::string>& contents() {
       "<b>bold</b> &amp; \"quoted\" 'text' \\ back",
       "user\nassistant\nsystem\n",
       "It's what we'll say, isn't it? I'd've.",
+      "<think>Hm.</think>So be it.",
       "A longer text. It has several sentences, so that merges in the middle have a chance to go "
       "wrong; and it ends without a full stop",
   };
@@ -120,7 +124,11 @@ TEST(PromptStageOnDefaultModel, GivesTheReferenceTokensWhereTheTemplateIsStrict)
 }
 
 TEST(PromptStageOnDefaultModel, GivesTheReferenceTokensWhereTheTemplateChangesContents) {
-  expect_reference_tokens(kThoughtCuttingTemplate, SpliceMode::kTrueRender);
+  expect_reference_tokens(kShoutingTemplate, SpliceMode::kTrueRender);
+}
+
+TEST(PromptStageOnDefaultModel, GivesTheReferenceTokensWhereTheTemplateReadsMarks) {
+  expect_reference_tokens(kThoughtCuttingTemplate, SpliceMode::kVerbatim);
 }
 
 TEST(PromptStageOnDefaultModel, KeepsItsDefaultSystemTextOutOfConversationsThatHaveOne) {
@@ -174,7 +182,7 @@ TEST(PromptStageOnDefaultModel, KeepsSpecialTextInertWhereTheTemplateTrims) {
   expect_inert(kTrimmingTemplate);
 }
 
-TEST(PromptStageOnDefaultModel, KeepsSpecialTextInertWhereTheTemplateChangesContents) {
+TEST(PromptStageOnDefaultModel, KeepsSpecialTextInertWhereTheTemplateReadsMarks) {
   expect_inert(kThoughtCuttingTemplate);
 }
 

@@ -92,8 +92,9 @@ class TestTemplate : public ChatTemplate {
   TestTemplate() : TestTemplate([](const TemplateMessage& message) { return message.content; }) {}
   explicit TestTemplate(Change change) : change_(std::move(change)) {}
 
-  Result<std::string> render(std::span<const TemplateMessage> messages,
-                             bool continue_last) const override {
+  Result<std::string> render(const TemplateInput& input) const override {
+    const std::span<const TemplateMessage> messages = input.messages;
+    const bool continue_last = input.continue_last;
     renders_->fetch_add(1);
     if (refuses && refuses(messages)) return invalid_request("messages", "refused by the template");
     std::string text;
@@ -148,6 +149,36 @@ inline Message assistant(std::string text) {
 }
 inline Message system_entry(std::string text) {
   return message_of(Role::kSystem, {std::move(text)});
+}
+
+/// A tool with one parameter, "city".
+inline ToolDefinition tool_named(std::string name, std::string description = "Looks.") {
+  return {.name = std::move(name),
+          .description = std::move(description),
+          .input_schema = R"({"type":"object","properties":{"city":{"type":"string"}}})"};
+}
+inline ToolUseBlock call_of(std::string id, std::string name) {
+  return {std::move(id), std::move(name), R"({"city":"Rome"})"};
+}
+inline ToolResultBlock result_of(std::string id, std::string text) {
+  return {.tool_use_id = std::move(id), .content = {TextBlock{std::move(text)}}};
+}
+
+/// The text of a prompt, with the names of control tokens in place.
+inline std::string visible_text(const Tokenizer& tokenizer, TokenSpan tokens) {
+  std::string text;
+  for (const Token token : tokens) {
+    if (!tokenizer.table().is_control(token)) {
+      text += tokenizer.table().bytes(token);
+      continue;
+    }
+    for (const std::string& special : tokenizer.special_texts()) {
+      if (tokenizer.tokenize(special, SpecialTokens::kParse) == std::vector<Token>{token}) {
+        text += special;
+      }
+    }
+  }
+  return text;
 }
 
 }  // namespace zerohop

@@ -20,7 +20,7 @@ namespace zerohop {
 struct ShapeRendering {
   struct Insertion {
     std::size_t offset = 0;   ///< in `text`, ascending
-    std::size_t message = 0;  ///< whose content belongs there
+    std::size_t message = 0;  ///< whose content belongs there; from their number on: its thoughts
   };
 
   std::string text;                   ///< without the contents

@@ -35,6 +35,7 @@ class SpecialTextFinder {
   explicit SpecialTextFinder(std::span<const std::string> texts);
 
   const std::string& text(std::size_t index) const { return automaton_->stop(index); }
+  std::size_t count() const { return automaton_->stop_count(); }
 
   /// The occurrences in `text` that a tokenizer would take: all of the longest text first, then of
   /// the next one in what is left, and so on; in the order of their positions. 2.3 ns a byte.

@@ -1,5 +1,6 @@
 #include "prompt/template_probe.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "prompt/feature_probe.h"
 #include "prompt/stand_in.h"
 
 namespace zerohop {
@@ -71,8 +73,7 @@ std::vector<Probe> render_probes(const ChatTemplate& chat_template, const Templa
       pattern.remove_prefix(1);
     }
     Probe probe{make_probe(pattern, first_content), {}};
-    Result<std::string> truth =
-        chat_template.render(probe.conversation.messages, probe.conversation.continue_last);
+    Result<std::string> truth = chat_template.render(probe.conversation.input());
     if (!truth.ok()) return;
     probe.truth = std::move(truth).value();
     probes.push_back(std::move(probe));
@@ -104,14 +105,36 @@ bool rules_fit(const ChatTemplate& chat_template, const std::vector<Probe>& prob
   return true;
 }
 
+// Whether system messages between turns, and behind the last one, are shown where they stand.
+bool shows_entries_in_place(const ChatTemplate& chat_template) {
+  const StandIns stand_ins(0);
+  for (const std::string_view pattern : {"sus", "suas", "susu", "suasuasu", "usau", "susausau"}) {
+    std::vector<TemplateMessage> messages;
+    for (const char letter : pattern) {
+      const char* role = letter == 's' ? "system" : letter == 'u' ? "user" : "assistant";
+      messages.push_back({role, stand_ins.make(messages.size())});
+    }
+    const Result<std::string> text = chat_template.render({.messages = messages});
+    if (!text.ok()) return false;
+    std::size_t position = 0;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const std::optional<StandIns::Found> found = stand_ins.find(*text, position);
+      if (!found || found->index != i) return false;
+      position = found->end;
+    }
+    if (stand_ins.find(*text, position)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-TemplateTraits probe_traits(const ChatTemplate& chat_template) {
+TemplateTraits probe_traits(const ChatTemplate& chat_template, const SpecialTextFinder& specials) {
   const StandIns stand_ins(0);
   const std::string first = stand_ins.make(1);
   const std::string second = stand_ins.make(2);
   const auto renders = [&](const std::vector<TemplateMessage>& messages, bool shows_first) {
-    const Result<std::string> text = chat_template.render(messages, false);
+    const Result<std::string> text = chat_template.render({.messages = messages});
     return text.ok() && (!shows_first || text->find(first) != std::string::npos);
   };
   TemplateTraits traits;
@@ -122,20 +145,33 @@ TemplateTraits probe_traits(const ChatTemplate& chat_template) {
       renders({{"user", ""}, {"assistant", first}, {"user", second}}, true)) {
     traits.first_turn = FirstTurn::kUser;
   }
+  if (traits.system_place == SystemPlace::kSystemMessage && shows_entries_in_place(chat_template)) {
+    traits.system_entries = SystemEntries::kInPlace;
+  }
+  probe_tools(chat_template, specials, traits);
+  probe_thinking(chat_template, traits);
   return traits;
 }
 
 std::optional<SpliceRules> probe_rules(const ChatTemplate& chat_template,
                                        const TemplateTraits& traits) {
-  const std::vector<Probe> probes = render_probes(chat_template, traits);
-  if (probes.empty()) return std::nullopt;
+  std::vector<Probe> probes = render_probes(chat_template, traits);
   Shapes shapes;
-  for (unsigned trims = 0; trims < 16; ++trims) {
-    const auto rule = [&](unsigned bit) {
-      return (trims & bit) != 0 ? ContentRule::kTrimmed : ContentRule::kVerbatim;
-    };
-    const SpliceRules rules{rule(1), rule(2), rule(4), rule(8)};
-    if (rules_fit(chat_template, probes, rules, shapes)) return rules;
+  for (const MarksInContents marks :
+       {MarksInContents::kCopied, MarksInContents::kThoughtsRead, MarksInContents::kRead}) {
+    if (marks != MarksInContents::kCopied) {
+      const SpliceRules rules{.marks = marks};
+      std::erase_if(probes,
+                    [&](const Probe& probe) { return !can_be_spliced(probe.conversation, rules); });
+    }
+    if (probes.empty()) return std::nullopt;
+    for (unsigned trims = 0; trims < 16; ++trims) {
+      const auto rule = [&](unsigned bit) {
+        return (trims & bit) != 0 ? ContentRule::kTrimmed : ContentRule::kVerbatim;
+      };
+      const SpliceRules rules{rule(1), rule(2), rule(4), rule(8), marks};
+      if (rules_fit(chat_template, probes, rules, shapes)) return rules;
+    }
   }
   return std::nullopt;
 }

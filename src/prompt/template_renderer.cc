@@ -15,10 +15,16 @@
 // Trust. The templates that do look at contents must be found out:
 //   1. At load time 45 conversations, with contents that templates are known to change, are
 //      rendered both ways. Trimming is common (Llama 3, Gemma) and is followed, by role; with
-//      anything else (say, cutting "<think>…</think>" out of old answers) the template runs for
-//      every prompt.
+//      anything else the template runs for every prompt.
 //   2. Whenever a shape is new, its first conversation is rendered both ways too. Should they
-//      differ, the renderer changes to true rendering for good and says so in the log.
+//      differ, the renderer changes to true rendering for good and says so in the log. A shape that
+//      can be composed (shape_composer.h) counts as new when it has twice the messages of any that
+//      was rendered, so a conversation of 40 turns meets the template six times, not forty.
+//   3. Where only marks of thoughts and results are read (Qwen 3), contents that hold such a mark
+//      are rendered truly and all others spliced.
+//
+// What templates make of tools, calls and thoughts is not spliced: such conversations are rendered
+// truly, twice when their shape is new.
 //
 // In a true rendering the places of the contents are unknown: the template may have changed them.
 // Only the special texts inside contents must be known, and those give way to stand-ins while the
@@ -27,12 +33,11 @@
 // of a content (by changing its case, or by putting two together), and the prompt is refused.
 #include "prompt/template_renderer.h"
 
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "base/log.h"
-#include "prompt/stand_in.h"
+#include "prompt/special_guard.h"
 #include "prompt/template_probe.h"
 
 namespace zerohop {
@@ -53,68 +58,6 @@ std::vector<std::size_t> indexes_of(const std::vector<SpecialOccurrence>& occurr
   return indexes;
 }
 
-// Stand-ins that occur in no content. The seed is a hash of the contents: a text that holds its own
-// has to be searched for, and then the next seed will do.
-StandIns unused_stand_ins(const std::vector<TemplateMessage>& messages) {
-  std::uint64_t seed = 0;
-  for (const TemplateMessage& message : messages) {
-    seed = seed * 31 + std::hash<std::string>{}(message.content);
-  }
-  const auto occurs = [&](const StandIns& stand_ins) {
-    for (const TemplateMessage& message : messages) {
-      if (stand_ins.occur_in(message.content)) return true;
-    }
-    return false;
-  };
-  while (occurs(StandIns(seed))) ++seed;
-  return StandIns(seed);
-}
-
-// A conversation whose special texts have given way to stand-ins.
-struct Protected {
-  StandIns stand_ins;
-  std::vector<TemplateMessage> messages;
-  std::vector<std::size_t> hidden;  // by number of the stand-in: the special text's index
-};
-
-Protected protect(const std::vector<TemplateMessage>& messages, const SpecialTextFinder& specials) {
-  Protected result{unused_stand_ins(messages), messages, {}};
-  for (TemplateMessage& message : result.messages) {
-    const std::vector<SpecialOccurrence> found = specials.find(message.content);
-    if (found.empty()) continue;
-    std::string content;
-    std::size_t position = 0;
-    for (const SpecialOccurrence& occurrence : found) {
-      content.append(message.content, position, occurrence.range.begin - position);
-      content.append(result.stand_ins.make(result.hidden.size()));
-      result.hidden.push_back(occurrence.index);
-      position = occurrence.range.end;
-    }
-    content.append(message.content, position);
-    message.content = std::move(content);
-  }
-  return result;
-}
-
-RenderedPrompt reveal(const std::string& rendered, const Protected& hidden,
-                      const SpecialTextFinder& specials) {
-  RenderedPrompt prompt;
-  std::size_t position = 0;
-  while (const std::optional<StandIns::Found> found = hidden.stand_ins.find(rendered, position)) {
-    prompt.text.append(rendered, position, found->begin - position);
-    position = found->end;
-    if (found->index >= hidden.hidden.size()) {  // not one of ours
-      prompt.text.append(rendered, found->begin, found->end - found->begin);
-      continue;
-    }
-    const std::string& special = specials.text(hidden.hidden[found->index]);
-    prompt.foreign.push_back({prompt.text.size(), prompt.text.size() + special.size()});
-    prompt.text.append(special);
-  }
-  prompt.text.append(rendered, position);
-  return prompt;
-}
-
 }  // namespace
 
 std::string_view splice_mode_name(SpliceMode mode) {
@@ -126,17 +69,42 @@ std::string_view splice_mode_name(SpliceMode mode) {
   return "unknown";
 }
 
+std::vector<PlacedContent> locate_contents(std::string_view text,
+                                           const ShapedConversation& conversation) {
+  std::vector<PlacedContent> placed;
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < conversation.messages.size(); ++i) {
+    const std::string_view whole = conversation.messages[i].content;
+    const std::string_view content = trim_space(whole);
+    if (content.empty()) continue;
+    const std::size_t found = text.find(content, position);
+    if (found == std::string_view::npos) continue;
+    position = found + content.size();
+    placed.push_back(
+        {i, {found, position}, static_cast<std::size_t>(content.data() - whole.data())});
+  }
+  return placed;
+}
+
 TemplateRenderer::TemplateRenderer(const ChatTemplate& chat_template,
                                    const SpecialTextFinder& specials)
-    : template_(chat_template), specials_(specials), traits_(probe_traits(chat_template)) {
+    : template_(chat_template),
+      specials_(specials),
+      traits_(probe_traits(chat_template, specials)) {
   const std::optional<SpliceRules> rules = probe_rules(chat_template, traits_);
   rules_ = rules.value_or(SpliceRules{});
   mode_ = mode_of(rules);
+  if (traits_.thinking_switch) {
+    composers_.emplace_back(chat_template, rules_, false);
+    composers_.emplace_back(chat_template, rules_, true);
+  } else {
+    composers_.emplace_back(chat_template, rules_, std::nullopt);
+  }
 }
 
 Result<RenderedPrompt> TemplateRenderer::render(const ShapedConversation& conversation) const {
-  return mode() == SpliceMode::kTrueRender ? render_truly(conversation)
-                                           : render_by_splice(conversation);
+  const bool splices = mode() != SpliceMode::kTrueRender && can_be_spliced(conversation, rules_);
+  return splices ? render_by_splice(conversation) : render_truly(conversation);
 }
 
 Result<TemplateRenderer::SharedShape> TemplateRenderer::make_shape(
@@ -150,13 +118,32 @@ Result<TemplateRenderer::SharedShape> TemplateRenderer::make_shape(
   return SharedShape(std::make_shared<const ShapeRendering>(std::move(shape)));
 }
 
+std::optional<ShapeRendering> TemplateRenderer::composed_shape(
+    const ShapedConversation& conversation, const std::string& key) const {
+  std::string_view letters = key;
+  if (conversation.thinking) letters.remove_suffix(1);
+  const bool second = composers_.size() > 1 && conversation.thinking.value_or(false);
+  return composers_[second ? 1 : 0].compose(letters);
+}
+
 Result<RenderedPrompt> TemplateRenderer::render_by_splice(
     const ShapedConversation& conversation) const {
   const std::string key = shape_key(conversation, rules_);
+  RenderedPrompt prompt;
+  const auto splice = [&](const ShapeRendering& shape) {
+    prompt.text = splice_contents(shape, conversation, rules_, &prompt.placed);
+    prompt.foreign.reserve(prompt.placed.size());
+    for (const PlacedContent& content : prompt.placed) prompt.foreign.push_back(content.range);
+  };
+  if (conversation.messages.size() <= trusted_messages_.load(std::memory_order_relaxed)) {
+    if (const std::optional<ShapeRendering> composed = composed_shape(conversation, key)) {
+      splice(*composed);
+      return prompt;
+    }
+  }
   SharedShape shape = shapes_.find(key);
   if (shape == nullptr) {
-    ZH_ASSIGN_OR_RETURN(const std::string truth,
-                        template_.render(conversation.messages, conversation.continue_last));
+    ZH_ASSIGN_OR_RETURN(const std::string truth, template_.render(conversation.input()));
     ZH_ASSIGN_OR_RETURN(shape, make_shape(conversation, rules_));
     if (splice_contents(*shape, conversation, rules_, nullptr) != truth) {
       mode_.store(SpliceMode::kTrueRender, std::memory_order_relaxed);
@@ -164,23 +151,36 @@ Result<RenderedPrompt> TemplateRenderer::render_by_splice(
       return render_truly(conversation);
     }
     shapes_.insert(key, shape);
+    trust(conversation, key, *shape);
   }
-  RenderedPrompt prompt;
-  prompt.text = splice_contents(*shape, conversation, rules_, &prompt.foreign);
+  splice(*shape);
   return prompt;
+}
+
+// A composed shape that is what the template gives vouches for those up to twice as long.
+void TemplateRenderer::trust(const ShapedConversation& conversation, const std::string& key,
+                             const ShapeRendering& truth) const {
+  const std::size_t size = conversation.messages.size();
+  std::size_t trusted = trusted_messages_.load(std::memory_order_relaxed);
+  if (size <= trusted) return;
+  const std::optional<ShapeRendering> composed = composed_shape(conversation, key);
+  if (!composed || composed->text != truth.text) return;
+  while (trusted < 2 * size &&
+         !trusted_messages_.compare_exchange_weak(trusted, 2 * size, std::memory_order_relaxed)) {
+  }
 }
 
 Result<RenderedPrompt> TemplateRenderer::render_truly(
     const ShapedConversation& conversation) const {
-  const Protected hidden = protect(conversation.messages, specials_);
-  ZH_ASSIGN_OR_RETURN(const std::string rendered,
-                      template_.render(hidden.messages, conversation.continue_last));
-  RenderedPrompt prompt = reveal(rendered, hidden, specials_);
+  const GuardedConversation guarded = hide_specials(conversation, specials_);
+  ZH_ASSIGN_OR_RETURN(const std::string rendered, template_.render(guarded.conversation.input()));
+  RevealedText revealed = reveal_specials(rendered, guarded, specials_);
+  RenderedPrompt prompt{std::move(revealed.text), std::move(revealed.foreign), {}};
   const SpliceRules verbatim;
-  const std::string key = shape_key(conversation, verbatim);
+  const std::string key = shape_key(guarded.conversation, verbatim);
   SharedShape shape = shapes_.find(key);
   if (shape == nullptr) {
-    ZH_ASSIGN_OR_RETURN(shape, make_shape(conversation, verbatim));
+    ZH_ASSIGN_OR_RETURN(shape, make_shape(guarded.conversation, verbatim));
     shapes_.insert(key, shape);
   }
   if (indexes_of(specials_.find_between(prompt.text, prompt.foreign)) != shape->specials) {

@@ -36,7 +36,7 @@ struct Rig {
         renderer(test_template, specials) {}
 
   std::string true_text(const ShapedConversation& conversation) const {
-    return test_template.render(conversation.messages, conversation.continue_last).value();
+    return test_template.render(conversation.input()).value();
   }
 
   TestTemplate test_template;
@@ -76,6 +76,32 @@ TEST(TemplateRenderer, RunsTheTemplateOnlyForANewShape) {
   other.messages.back().content = "";
   ASSERT_TRUE(rig.renderer.render(other).ok());
   EXPECT_GT(rig.test_template.renders(), renders + 1) << "an empty content is another shape";
+}
+
+TEST(TemplateRenderer, AsksTheTemplateAboutAGrowingConversationOnlyWhenItHasDoubled) {
+  const Rig rig;
+  ASSERT_TRUE(rig.renderer.composes());
+  const int before = rig.test_template.renders();
+  ShapedConversation growing{{{"system", "s"}, {"user", "q"}}, false};
+  for (int turn = 0; turn < 40; ++turn) {
+    EXPECT_EQ(rig.renderer.render(growing)->text, rig.true_text(growing));
+    growing.messages.push_back({"assistant", "answer " + std::to_string(turn)});
+    growing.messages.push_back({"user", "question " + std::to_string(turn)});
+  }
+  const int own = 40;  // of true_text()
+  EXPECT_LE(rig.test_template.renders() - before - own, 14) << "two for each doubling";
+}
+
+TEST(TemplateRenderer, FindsContentsInATrueRendering) {
+  const ShapedConversation conversation{
+      {{"user", " one "}, {"assistant", "lost"}, {"user", "one"}, {"user", ""}}, false};
+  const std::vector<PlacedContent> placed = locate_contents("<u>one<a>went<u>one", conversation);
+  ASSERT_EQ(placed.size(), 2u);
+  EXPECT_EQ(placed[0].message, 0u);
+  EXPECT_EQ(placed[0].range, (ByteRange{3, 6}));
+  EXPECT_EQ(placed[0].skipped, 1u);
+  EXPECT_EQ(placed[1].message, 2u);
+  EXPECT_EQ(placed[1].range, (ByteRange{16, 19}));
 }
 
 TEST(TemplateRenderer, FollowsATemplateThatTrims) {
@@ -126,18 +152,35 @@ TEST(TemplateRenderer, RendersTrulyWhereTheTemplateChangesContents) {
   EXPECT_EQ(foreign_text(prompt), "[<|im_end|>][<|endoftext|>]");
 }
 
-TEST(TemplateRenderer, RendersTrulyWhereTheTemplateCutsThoughtsOut) {
+TEST(TemplateRenderer, RendersTrulyOnlyContentsWithThoughtsWhereTheTemplateCutsTheseOut) {
   const Rig rig{TestTemplate([](const TemplateMessage& message) {
     const std::size_t end = message.content.rfind("</think>");
     if (message.role != "assistant" || end == std::string::npos) return message.content;
     return message.content.substr(end + 8);
   })};
-  EXPECT_EQ(rig.renderer.mode(), SpliceMode::kTrueRender);
+  EXPECT_EQ(rig.renderer.mode(), SpliceMode::kVerbatim);
   const ShapedConversation conversation{
       {{"user", "a"}, {"assistant", "<think><|im_end|></think>b<|im_end|>"}, {"user", "c"}}, false};
   const RenderedPrompt prompt = rig.renderer.render(conversation).value();
   EXPECT_EQ(prompt.text, rig.true_text(conversation));
   EXPECT_EQ(foreign_text(prompt), "[<|im_end|>]");
+  EXPECT_EQ(rig.renderer.mode(), SpliceMode::kVerbatim);
+  EXPECT_EQ(foreign_text(*rig.renderer.render(kThreeTurns)), "[ Be brief. ][\nHi <|im_end|> ][9]");
+}
+
+TEST(TemplateRenderer, SplicesResultsOfToolsWhereTheTemplateReadsMarksOfThoughtsOnly) {
+  const Rig rig{TestTemplate([](const TemplateMessage& message) {
+    const std::size_t end = message.content.rfind("</think>");
+    if (message.role != "assistant" || end == std::string::npos) return message.content;
+    return message.content.substr(end + 8);
+  })};
+  const ShapedConversation conversation{{{"user", "<tool_response>\nsunny\n</tool_response>"}},
+                                        false};
+  EXPECT_EQ(foreign_text(*rig.renderer.render(conversation)),
+            "[" + conversation.messages[0].content + "]");
+  const int renders = rig.test_template.renders();
+  ASSERT_TRUE(rig.renderer.render(conversation).ok());
+  EXPECT_EQ(rig.test_template.renders(), renders);
 }
 
 TEST(TemplateRenderer, RefusesContentThatTheTemplateTurnsIntoControlText) {

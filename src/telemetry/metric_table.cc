@@ -40,6 +40,20 @@ constexpr std::array kTable{
                {"phase"},
                "Requests whose client went away, by how far the work had come."},
 
+    MetricSpec{"zerohop_api_versions_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"requested", "applied"},
+               "Messages requests by the anthropic-version they named (known ones, none, other) "
+               "and the profile that was applied."},
+
+    MetricSpec{"zerohop_prompt_rewrites_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"rule"},
+               "Pieces of system prompts that were left out (billing_header) or moved to the end "
+               "of the prompt (a pattern of prompt.volatile), so that prefixes stay the same."},
+
     // Latency as a client sees it.
     MetricSpec{"zerohop_queue_seconds",
                kHistogram,

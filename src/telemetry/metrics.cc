@@ -98,6 +98,14 @@ void Metrics::count_cancellation(CancelPhase phase) {
   cancellations_[static_cast<std::size_t>(phase)].add();
 }
 
+void Metrics::count_api_version(std::string_view requested, std::string_view applied) {
+  registry_.counter("zerohop_api_versions_total", {requested, applied}).add();
+}
+
+void Metrics::count_prompt_rewrites(std::string_view rule, std::uint64_t pieces) {
+  registry_.counter("zerohop_prompt_rewrites_total", {rule}).add(pieces);
+}
+
 void Metrics::set_build_info(std::string_view version, std::string_view libllama) {
   registry_.gauge("zerohop_build_info", {version, libllama}).set(1);
 }

@@ -46,6 +46,12 @@ class Metrics {
 
   void count_cancellation(CancelPhase phase);
 
+  /// `requested` is one of few values, never what a client sent.
+  void count_api_version(std::string_view requested, std::string_view applied);
+
+  /// `rule` comes from the configuration.
+  void count_prompt_rewrites(std::string_view rule, std::uint64_t pieces);
+
   /// Once, at start.
   void set_build_info(std::string_view version, std::string_view libllama);
 

@@ -68,20 +68,22 @@ void SimClient::enter() {
 }
 
 Result<void> SimClient::submit() {
-  ZH_ASSIGN_OR_RETURN(ChatRequest chat,
+  ZH_ASSIGN_OR_RETURN(AnthropicRequest parsed,
                       parse_messages_request(request_.body, world_.parse_options));
+  ChatRequest& chat = parsed.chat;
   max_tokens_ = chat.generation.max_tokens;
   stops_ = chat.generation.stop_sequences;
   ZH_ASSIGN_OR_RETURN(PreparedGeneration prepared,
                       world_.tier.prepare(chat.conversation, std::move(chat.generation)));
-  prompt_tokens_ = static_cast<std::uint32_t>(prepared.request.prompt.size());
+  prompt_ = prepared.request.prompt;
+  prompt_tokens_ = static_cast<std::uint32_t>(prompt_.size());
   work_ = prompt_tokens_ + std::min(max_tokens_, world_.tier.window() - prompt_tokens_);
   submitted_at_ = world_.clock.now();
   const ReplyHead head{"msg_sim" + std::to_string(number_), world_.tier.name(), "req_sim"};
   if (chat.stream) {
-    stream_dialect_.emplace(head);
+    stream_dialect_.emplace(head, parsed.reply);
   } else {
-    whole_dialect_.emplace(head);
+    whole_dialect_.emplace(head, parsed.reply);
     hurry();  // the server itself reads an answer that is not streamed
     habits_.buffer_bytes = 0;
   }
@@ -145,11 +147,8 @@ void SimClient::read() {
   }
   for (const Event& event : events) take(event);
   if (stream_dialect_ && events.empty() && !ended && world_.random.chance(0.02)) {
-    std::string bytes = ": waiting\n\n";
-    if (life_.state() == RequestState::kStreaming) {
-      bytes.clear();
-      AnthropicStream::append_ping(bytes);
-    }
+    std::string bytes;
+    stream_dialect_->append_keep_alive(bytes);
     send(bytes);
   }
   if (ended) finish();
@@ -178,10 +177,10 @@ void SimClient::take(const Event& event) {
     error_ = failed->error;
     say("fails: " + error_text(*error_));
   }
-  if (whole_dialect_) return whole_dialect_->add(event);
+  if (whole_dialect_) return whole_dialect_->add(0, event);
   if (life_.state() == RequestState::kInferring) advance(RequestState::kStreaming);
   std::string bytes;
-  stream_dialect_->append(event, bytes);
+  stream_dialect_->append(0, event, bytes);
   send(bytes);
 }
 
@@ -225,9 +224,10 @@ void SimClient::check_against_oracle() {
                 who + "stop reason " + seen_.stop_reason);
   trace.require(seen_.stop_sequence.value_or("") == right->stop_sequence,
                 who + "stop sequence " + quoted(seen_.stop_sequence.value_or("")));
-  trace.require(seen_.input_tokens + seen_.cache_read_tokens == prompt_tokens_,
+  const std::uint64_t computed = seen_.input_tokens + seen_.cache_creation_tokens;
+  trace.require(computed + seen_.cache_read_tokens == prompt_tokens_,
                 who + "the input counters do not add up to the prompt");
-  trace.require(seen_.input_tokens > 0, who + "the last token of a prompt is always computed");
+  trace.require(computed > 0, who + "the last token of a prompt is always computed");
   trace.require(seen_.output_tokens == right->usage.output_tokens, who + "output tokens");
   trace.require(seen_.output_tokens <= max_tokens_, who + "more than max_tokens");
   for (const std::string& stop : stops_) {

@@ -66,6 +66,7 @@ class SimClient {
   bool over() const { return is_final(life_.state()); }
   /// It came as far as the engine.
   bool entered_engine() const { return entered_engine_; }
+  const std::vector<Token>& prompt() const { return prompt_; }
   bool reads_at_once() const { return habits_.read_every == 0; }
   bool answered() const { return life_.state() == RequestState::kDone; }
   bool cancelled() const { return life_.state() == RequestState::kCancelled; }
@@ -114,6 +115,7 @@ class SimClient {
   TimePoint submitted_at_{};
   std::uint32_t age_ = 0;  // ticks
   std::uint64_t work_ = 0;
+  std::vector<Token> prompt_;
   std::uint32_t prompt_tokens_ = 0;
   std::uint32_t max_tokens_ = 0;
   std::vector<std::string> stops_;

@@ -60,12 +60,14 @@ std::optional<OracleAnswer> Oracle::answer(std::string_view body) const {
   VirtualClock clock;
   NobodyWaits waker;
   const std::unique_ptr<Tier> tier = make_sim_tier(options_, {}, clock, waker);
-  auto request = parse_messages_request(body, sim_parse_options(options_));
-  if (!request.ok()) return std::nullopt;
-  auto prepared = tier->prepare(request->conversation, request->generation);
+  auto parsed = parse_messages_request(body, sim_parse_options(options_));
+  if (!parsed.ok()) return std::nullopt;
+  const ChatRequest& request = parsed->chat;
+  auto prepared = tier->prepare(request.conversation, request.generation);
   if (!prepared.ok()) return std::nullopt;
-  const OracleAnswer plain =
-      plain_answer(tier->model(), tier->window(), prepared->request.prompt, request->generation);
+  OracleAnswer plain =
+      plain_answer(tier->model(), tier->window(), prepared->request.prompt, request.generation);
+  plain.usage.prompt_tokens_marked = prepared->request.marked_tokens;
   const auto stream = std::move(tier->submit(std::move(*prepared))).value();
   std::vector<Event> events;
   while (tier->loop().step()) stream->read(events);

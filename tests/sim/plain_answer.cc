@@ -79,7 +79,7 @@ OracleAnswer plain_answer(const Model& model, std::uint32_t window,
   std::string bytes;
   while (answer.usage.output_tokens < most) {
     const Token token =
-        sampler.sample(plain.logits_after(next), generation.sampling, random).value();
+        sampler.sample(plain.logits_after(next), {generation.sampling}, random).value();
     if (table.is_end_of_generation(token)) {
       answer.reason = FinishReason::kEndOfTurn;
       break;

@@ -54,8 +54,8 @@ std::string read_usage(const json::object& parent, SeenAnswer& answer) {
   const auto cached = count_at(*usage, "cache_read_input_tokens");
   const auto output = count_at(*usage, "output_tokens");
   if (!input || !created || !cached || !output) return "a counter of usage is missing";
-  if (*created != 0) return "nothing was marked to be cached";
   answer.input_tokens = *input;
+  answer.cache_creation_tokens = *created;
   answer.cache_read_tokens = *cached;
   answer.output_tokens = *output;
   return {};
@@ -201,6 +201,7 @@ void SseChecker::read_message_delta(const json::object& data) {
   const SeenAnswer before = answer_;
   if (std::string fault = read_usage(data, answer_); !fault.empty()) return fail(fault);
   if (before.input_tokens != answer_.input_tokens ||
+      before.cache_creation_tokens != answer_.cache_creation_tokens ||
       before.cache_read_tokens != answer_.cache_read_tokens) {
     fail("the input counters changed after message_start");
   }

@@ -21,6 +21,7 @@ struct SeenAnswer {
   std::string stop_reason;
   std::optional<std::string> stop_sequence;
   std::uint64_t input_tokens = 0;
+  std::uint64_t cache_creation_tokens = 0;
   std::uint64_t cache_read_tokens = 0;
   std::uint64_t output_tokens = 0;
   std::string error_type;  ///< of an `error` event; empty when there was none

@@ -87,6 +87,7 @@ class World {
   void check_step(Duration took);
   void check_progress(const EngineSnapshot& before);
   void check_placing(const EngineSnapshot& before);
+  bool prompts_overlap() const;
   void check_round(bool stepped);
   void check_books(const EngineSnapshot& snapshot);
   void check_patience(bool stepped);

@@ -45,12 +45,28 @@ void World::check_progress(const EngineSnapshot& before) {
           "no prompt advanced");
 }
 
-// Nobody waits beside a free slot with a whole window of cells.
+// Two of the clients in the engine, or just gone from there, begin with the same tile of tokens.
+bool World::prompts_overlap() const {
+  std::vector<std::vector<Token>> beginnings;
+  const auto add = [&beginnings](const SimClient& client) {
+    if (!client.entered_engine() || client.prompt().size() < limits::kRowTile) return;
+    const auto begin = client.prompt().begin();
+    beginnings.emplace_back(begin, begin + limits::kRowTile);
+  };
+  for (const Call& call : calls_) add(*call.client);
+  for (const auto& client : gone_) add(*client);
+  std::sort(beginnings.begin(), beginnings.end());
+  return std::adjacent_find(beginnings.begin(), beginnings.end()) != beginnings.end();
+}
+
+// Nobody waits beside a free slot with a whole window of cells, unless for a prefix that is being
+// computed.
 void World::check_placing(const EngineSnapshot& before) {
   const EngineSnapshot after = tier_->snapshot();
   const bool somebody_ended = after.requests_finished + after.requests_failed !=
                               before.requests_finished + before.requests_failed;
   if (somebody_ended || after.queued == 0) return;
+  if (after.prefilling > 0 && prompts_overlap()) return;
   require(after.running() == options_.engine.sequences ||
               after.cells_total - after.cells_reserved < options_.engine.context_tokens,
           "a request waits although there is room for it");

@@ -21,6 +21,8 @@ BUILD = {
     "libspdlog-dev": None,
     "libyaml-cpp-dev": None,
     "libcli11-dev": None,
+    "libsqlite3-dev": None,
+    "poppler-utils": "pdftotext",  # at run time, for PDF documents
 }
 TEST = {"libgtest-dev": None, "libgmock-dev": None, "ccache": "ccache", "curl": "curl"}
 BENCH = {"libbenchmark-dev": None}

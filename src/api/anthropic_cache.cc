@@ -1,0 +1,45 @@
+#include "api/anthropic_cache.h"
+
+#include <string>
+#include <string_view>
+
+#include "core/limits.h"
+
+namespace zerohop {
+namespace {
+
+Result<void> check_strictly(const JsonPlace& mark) {
+  ZH_ASSIGN_OR_RETURN(const JsonPlace type, mark.require("type"));
+  ZH_ASSIGN_OR_RETURN(const std::string_view name, type.string());
+  if (name != "ephemeral") return type.expected("\"ephemeral\"");
+  const auto ttl = mark.find("ttl");
+  if (!ttl) return {};
+  ZH_ASSIGN_OR_RETURN(const std::string_view time, ttl->string());
+  if (time != "5m" && time != "1h") return ttl->expected("\"5m\" or \"1h\"");
+  return {};
+}
+
+}  // namespace
+
+Result<bool> has_cache_mark(const JsonPlace& place, const ParseOptions& options) {
+  const auto mark = place.find("cache_control");
+  if (!mark) return false;
+  ZH_RETURN_IF_ERROR(mark->expect_object());
+  if (options.strict()) ZH_RETURN_IF_ERROR(check_strictly(*mark));
+  return true;
+}
+
+Result<void> CacheMarks::take(const JsonPlace& place) {
+  ZH_ASSIGN_OR_RETURN(const bool marked, has_cache_mark(place, options_));
+  if (!marked) return {};
+  ++count_;
+  if (options_.strict() && count_ > limits::kCacheMarksMax) {
+    const auto mark = place.find("cache_control");
+    return mark->error("a request may have at most " + std::to_string(limits::kCacheMarksMax) +
+                       " blocks with cache_control");
+  }
+  if (end_) last_ = end_;
+  return {};
+}
+
+}  // namespace zerohop

@@ -1,0 +1,40 @@
+// `cache_control`: marks behind which a client ends the part of its prompt that it will send again.
+// Internal to api/; pure functions; any thread. Source: Messages API, prompt caching.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "api/json_place.h"
+#include "api/parse_options.h"
+#include "core/error.h"
+#include "core/request.h"
+
+namespace zerohop {
+
+/// True when `place` (a block, a tool, the whole body) carries a mark; null is none. Errors: a mark
+/// that is no object; in strict mode also one of another type or lifetime than the protocol has.
+Result<bool> has_cache_mark(const JsonPlace& place, const ParseOptions& options);
+
+/// Gathers the marks of one request in the order tools, system, messages. Only the last one counts
+/// for the prompt; the number of all of them is bounded in strict mode.
+class CacheMarks {
+ public:
+  explicit CacheMarks(const ParseOptions& options) : options_(options) {}
+
+  /// Something that could carry a mark has been read, and ends at `end`.
+  void pass(CacheMark end) { end_ = end; }
+  /// Takes the mark of `place`, if there is one, at the end of what was passed last. With nothing
+  /// in front of it there is nothing to mark.
+  Result<void> take(const JsonPlace& place);
+
+  const std::optional<CacheMark>& last() const { return last_; }
+
+ private:
+  ParseOptions options_;
+  std::optional<CacheMark> end_;
+  std::optional<CacheMark> last_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace zerohop

@@ -1,0 +1,20 @@
+// A JSON tree → compact JSON text, members in the order in which the client wrote them.
+//
+// Schemas and tool inputs are handed on to the prompt as text, where the order of keys is part of
+// what the model reads and of the cached prefix. Internal to api/; pure functions; any thread.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+namespace zerohop {
+
+/// Appends `value` without white space. Strings must be valid UTF-8, as those of parse_json() are.
+/// A number that was too large to hold (an infinity in the tree) becomes ±1e999, which is valid
+/// JSON and the same value to most readers. Recursive: depth as parse_json() bounds it.
+void append_json_value(const boost::json::value& value, std::string& out);
+
+/// As append_json_value(), into a new string.
+std::string json_text(const boost::json::value& value);
+
+}  // namespace zerohop

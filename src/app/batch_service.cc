@@ -1,0 +1,208 @@
+#include "app/batch_service.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <system_error>
+#include <utility>
+
+#include "api/error_body.h"
+#include "app/generation_call.h"
+#include "app/messages_call.h"
+#include "base/log.h"
+
+namespace zerohop {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// While interactive requests wait, and after a failure of the store.
+constexpr std::chrono::milliseconds kBusyPoll{50};
+constexpr std::chrono::seconds kFailedPoll{2};
+constexpr std::chrono::hours kLongestSleep{1};
+constexpr std::chrono::hours kForEver{24 * 365};
+
+Error no_folder(const std::filesystem::path& folder, const std::string& reason) {
+  return Error{
+      ErrorCode::kConfiguration, "batches.folder: '" + folder.string() + "' " + reason, "", {}};
+}
+
+// What is no fault of the request is no result either: it is computed again. So is what the end of
+// this process cuts off.
+bool may_pass(ErrorCode code) {
+  return code == ErrorCode::kOverloaded || code == ErrorCode::kShuttingDown ||
+         code == ErrorCode::kCancelled;
+}
+
+}  // namespace
+
+// Two processes must not compute the same requests.
+class BatchService::FolderLock {
+ public:
+  static Result<std::unique_ptr<FolderLock>> take(const std::filesystem::path& folder) {
+    const std::filesystem::path file = folder / "batches.lock";
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+      return no_folder(folder, "cannot be written: " + std::generic_category().message(errno));
+    }
+    auto lock = std::unique_ptr<FolderLock>(new FolderLock(descriptor));
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      return no_folder(folder, "is in use by another process");
+    }
+    return lock;
+  }
+  ~FolderLock() { close(descriptor_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  const int descriptor_;
+};
+
+Result<std::unique_ptr<BatchService>> BatchService::open(Service& service,
+                                                         asio::any_io_executor executor,
+                                                         const std::filesystem::path& folder) {
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) return no_folder(folder, "cannot be made: " + fault.message());
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<FolderLock> lock, FolderLock::take(folder));
+  DatabaseOptions options;
+  options.path = (folder / "batches.sqlite").string();
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<BatchStore> store, BatchStore::open(options));
+  return std::unique_ptr<BatchService>(
+      new BatchService(service, std::move(executor), std::move(store), std::move(lock)));
+}
+
+BatchService::BatchService(Service& service, asio::any_io_executor executor,
+                           std::unique_ptr<BatchStore> store, std::unique_ptr<FolderLock> lock)
+    : service_(service),
+      executor_(executor),
+      lock_(std::move(lock)),
+      store_(std::move(store)),
+      timer_(executor),
+      runner_(BatchRunnerParts{
+                  store_.get(), &service.clock, [this] { return engine_has_time(); },
+                  [this](BatchRequest request) {
+                    asio::post(executor_, [this, request = std::move(request)]() mutable {
+                      asio::co_spawn(executor_, run_one(std::move(request)), asio::detached);
+                    });
+                  },
+                  [this](BatchRequestKey key) {
+                    asio::post(executor_, [this, key] {
+                      const auto wanted = unwanted_.find(key);
+                      if (wanted == unwanted_.end()) return;
+                      wanted->second = true;
+                      const auto reader = readers_.find(key);
+                      if (reader != readers_.end()) reader->second->interrupt();
+                    });
+                  }},
+              service.config.batches.parallel) {}
+
+BatchService::~BatchService() { thread_.join(); }
+
+void BatchService::stop() {
+  stopping_ = true;
+  timer_.cancel();
+  for (const auto& [key, reader] : readers_) reader->interrupt();
+}
+
+// Batch thread.
+bool BatchService::engine_has_time() const {
+  if (service_.admission.closed()) return false;
+  const EngineSnapshot snapshot = service_.tier().snapshot();
+  return snapshot.queued == 0 && snapshot.running() < service_.config.engine.sequences;
+}
+
+void BatchService::poll_soon() {
+  if (stopping_) return;
+  asio::post(thread_, [this] {
+    const BatchRunnerState state = runner_.poll();
+    asio::post(executor_, [this, state] { poll_later(state); });
+  });
+}
+
+void BatchService::poll_later(BatchRunnerState state) {
+  if (stopping_) return;
+  if (state.waits_for_engine) return set_timer(kBusyPoll);
+  if (state.store_failed) return set_timer(kFailedPoll);
+  if (!state.next_expiry) return;
+  const Duration left = *state.next_expiry - service_.clock.wall();
+  set_timer(std::clamp<Duration>(left, kBusyPoll, kLongestSleep));
+}
+
+void BatchService::set_timer(Duration delay) {
+  timer_.expires_after(delay);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) poll_soon();
+  });
+}
+
+Awaitable<void> BatchService::run_one(BatchRequest request) {
+  const BatchRequestKey key = request.key;
+  unwanted_[key] = false;
+  BatchSettlement settlement = co_await compute(std::move(request));
+  unwanted_.erase(key);
+  finish(std::move(settlement));
+}
+
+Awaitable<BatchSettlement> BatchService::compute(BatchRequest request) {
+  BatchSettlement settlement;
+  settlement.key = request.key;
+  Result<std::string> message = co_await message_of(request.key, std::move(request.params));
+  if (message.ok()) {
+    settlement.text = std::move(message).value();
+  } else if (unwanted_[request.key]) {
+    settlement.outcome = BatchOutcome::kCanceled;
+  } else {
+    settlement.outcome = BatchOutcome::kErrored;
+    if (!may_pass(message.error().code)) {
+      settlement.text = anthropic_error_body(message.error(), {});
+    }
+  }
+  co_return settlement;
+}
+
+Awaitable<Result<std::string>> BatchService::message_of(BatchRequestKey key, std::string params) {
+  MessagesHead head;
+  head.profile = &service_.wire_profiles.find("");
+  const std::unique_ptr<DialectCall> call = make_messages_call(service_, std::move(head));
+  Result<PreparedCall> prepared = co_await prepare_call(service_, *call, std::move(params));
+  if (!prepared.ok()) co_return prepared.error();
+  if (stopping_ || unwanted_[key]) co_return Error{ErrorCode::kCancelled, "", "", {}};
+  auto stream = service_.tier().submit(std::move(prepared->choices.front()));
+  if (!stream.ok()) co_return stream.error();
+  std::vector<std::shared_ptr<TokenStream>> streams;
+  streams.push_back(std::move(stream).value());
+  StreamReader reader(executor_, std::move(streams));
+  readers_[key] = &reader;
+  std::vector<ChoiceEvent> events;
+  while (!prepared->whole->complete() && !stopping_ && !unwanted_[key]) {
+    co_await reader.read(kForEver, events);
+    for (const ChoiceEvent& entry : events) prepared->whole->add(entry.choice, entry.event);
+    events.clear();
+  }
+  readers_.erase(key);
+  if (!prepared->whole->complete()) co_return Error{ErrorCode::kCancelled, "", "", {}};
+  if (const Error* failure = prepared->whole->failure()) co_return *failure;
+  co_return prepared->whole->body();
+}
+
+void BatchService::finish(BatchSettlement settlement) {
+  asio::post(thread_, [this, settlement = std::move(settlement)]() mutable {
+    if (settlement.outcome == BatchOutcome::kErrored && settlement.text.empty()) {
+      runner_.give_back(settlement.key);
+    } else {
+      runner_.settle(std::move(settlement));
+    }
+  });
+  poll_soon();
+}
+
+}  // namespace zerohop

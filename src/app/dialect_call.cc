@@ -1,0 +1,41 @@
+#include "app/dialect_call.h"
+
+namespace zerohop {
+
+ParseOptions parse_options_of(const WireProfile& profile) {
+  ParseOptions options;
+  options.strictness = profile.strict ? Strictness::kStrict : Strictness::kLenient;
+  options.default_max_tokens = profile.default_max_tokens;
+  return options;
+}
+
+void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request) {
+  if (request.generation.stop_sequences.empty()) {
+    request.generation.stop_sequences = profile.default_stop_sequences;
+  }
+  apply_configured_habits(service, request.conversation);
+}
+
+void apply_configured_habits(Service& service, Conversation& conversation) {
+  const PromptHabits& habits = service.config.prompt.habits;
+  const HabitCounts counts = apply_prompt_habits(habits, conversation);
+  if (counts.billing_headers > 0) {
+    service.metrics.count_prompt_rewrites("billing_header", counts.billing_headers);
+  }
+  for (std::size_t i = 0; i < counts.moved.size(); ++i) {
+    if (counts.moved[i] == 0) continue;
+    service.metrics.count_prompt_rewrites(habits.volatile_patterns[i], counts.moved[i]);
+  }
+}
+
+Result<void> check_room(const Tier& tier, const WireProfile& profile, const PreparedPrompt& prompt,
+                        std::uint32_t max_tokens) {
+  const std::size_t tokens = prompt.tokens.size();
+  const bool fits = tokens + max_tokens <= tier.window();
+  // Without room for a single token there is nothing to cut to.
+  const bool no_room = tokens == tier.window() && max_tokens > 0;
+  if (fits || (!profile.strict && !no_room)) return {};
+  return prompt_and_output_too_long({tokens, max_tokens, tier.window()});
+}
+
+}  // namespace zerohop

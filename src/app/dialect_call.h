@@ -1,0 +1,53 @@
+// A request for generated text in one dialect, without a socket: what handlers, message batches and
+// tests drive. Each dialect has its implementations (messages_call.h, openai_calls.h).
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "api/parse_options.h"
+#include "api/reply.h"
+#include "app/service.h"
+#include "app/tier.h"
+#include "core/request.h"
+
+namespace zerohop {
+
+/// What runs, and who writes the answer.
+struct PreparedCall {
+  std::vector<PreparedGeneration> choices;  ///< one or more
+  // Exactly one of the two:
+  std::unique_ptr<ReplyStream> stream;
+  std::unique_ptr<WholeReply> whole;
+};
+
+/// One object per request; its calls come one after another, from different threads.
+class DialectCall {
+ public:
+  virtual ~DialectCall() = default;
+
+  /// On a worker. Errors: what is wrong with the body.
+  virtual Result<void> parse(std::string_view body) = 0;
+  /// After parse(): what the model is to read, if that is a conversation; its documents become text
+  /// before prepare() is called.
+  virtual Conversation* conversation() = 0;
+  /// On a worker. Errors: kInvalidRequest, kPromptTooLong, kNotFound (the model's name).
+  virtual Result<PreparedCall> prepare() = 0;
+};
+
+// ---- What the dialects share ----
+
+ParseOptions parse_options_of(const WireProfile& profile);
+
+/// The server's say on what a client sent: habits that spoil prefix reuse are undone and counted,
+/// stop sequences that it did not bring are filled in.
+void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request);
+void apply_configured_habits(Service& service, Conversation& conversation);
+
+/// Strict servers refuse what others cut: an answer that may not fit behind its prompt. Errors:
+/// kPromptTooLong.
+Result<void> check_room(const Tier& tier, const WireProfile& profile, const PreparedPrompt& prompt,
+                        std::uint32_t max_tokens);
+
+}  // namespace zerohop

@@ -1,0 +1,220 @@
+#include "app/generation_call.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "app/document_text.h"
+#include "app/generation_clock.h"
+#include "app/json_response.h"
+#include "app/request_context.h"
+#include "app/stream_reader.h"
+#include "app/worker_pool.h"
+#include "http/sse.h"
+
+namespace zerohop {
+namespace {
+
+// With no event by then, the head of a streamed answer goes out alone: clients measure this time.
+constexpr std::chrono::seconds kFirstByte{1};
+constexpr std::chrono::hours kForEver{24 * 365};
+
+class GenerationCall {
+ public:
+  GenerationCall(Service& service, Exchange& exchange, std::unique_ptr<DialectCall> call)
+      : service_(service),
+        exchange_(exchange),
+        call_(std::move(call)),
+        context_(*context_of(exchange.ticket())),
+        timing_(service.clock, service.metrics, exchange.request().received_at) {}
+
+  Awaitable<void> run() {
+    advance(RequestState::kValidating);
+    Result<PreparedCall> prepared = co_await prepare_call(service_, *call_, exchange_.take_body());
+    if (!prepared.ok()) {
+      co_await refuse(std::move(prepared).error());
+      co_return;
+    }
+    if (exchange_.peer_gone()) {
+      cancelled();
+      co_return;
+    }
+    Result<std::vector<std::shared_ptr<TokenStream>>> streams = submit(prepared->choices);
+    if (!streams.ok()) {
+      co_await refuse(std::move(streams).error());
+      co_return;
+    }
+    advance(RequestState::kInferring);
+    StreamReader reader(exchange_.executor(), std::move(streams).value());
+    exchange_.on_peer_gone([&reader] { reader.interrupt(); });
+    if (prepared->stream != nullptr) {
+      co_await answer_streamed(reader, *prepared->stream);
+    } else {
+      co_await answer_whole(reader, *prepared->whole);
+    }
+    exchange_.on_peer_gone(nullptr);
+  }
+
+ private:
+  // All or none: what was submitted before a refusal is cancelled with its stream.
+  Result<std::vector<std::shared_ptr<TokenStream>>> submit(
+      std::vector<PreparedGeneration>& choices) {
+    std::vector<std::shared_ptr<TokenStream>> streams;
+    for (PreparedGeneration& choice : choices) {
+      auto stream = service_.tier().submit(std::move(choice));
+      if (!stream.ok()) {
+        for (const auto& earlier : streams) earlier->cancel();
+        return std::move(stream).error();
+      }
+      streams.push_back(std::move(stream).value());
+    }
+    return streams;
+  }
+
+  void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
+
+  Awaitable<void> refuse(Error error) {
+    service_.metrics.count_refusal(error.code);
+    advance(RequestState::kFailed);
+    co_await exchange_.respond_error(std::move(error));
+  }
+
+  void cancelled() {
+    service_.metrics.count_cancellation(timing_.phase());
+    advance(RequestState::kCancelled);
+  }
+
+  void note(const Event& event) {
+    timing_.note(event);
+    if (const auto* started = std::get_if<Started>(&event)) context_.usage = started->usage;
+    if (const auto* finished = std::get_if<Finished>(&event)) {
+      context_.usage = finished->usage;
+      context_.stop_reason = finish_reason_name(finished->reason);
+    }
+  }
+
+  Awaitable<void> answer_whole(StreamReader& reader, WholeReply& reply) {
+    std::vector<ChoiceEvent> events;
+    while (!reader.ended() && !reply.complete()) {
+      co_await reader.read(kForEver, events);
+      if (exchange_.peer_gone()) {
+        cancelled();
+        co_return;
+      }
+      for (const ChoiceEvent& entry : events) {
+        note(entry.event);
+        if (!reply.complete()) reply.add(entry.choice, entry.event);
+      }
+      events.clear();
+    }
+    if (reply.failure() != nullptr) {
+      co_await refuse(*reply.failure());
+      co_return;
+    }
+    advance(RequestState::kStreaming);
+    HttpResponse response = json_response(200, reply.body());
+    co_await exchange_.respond(std::move(response));
+    advance(exchange_.peer_gone() ? RequestState::kCancelled : RequestState::kDone);
+  }
+
+  Awaitable<void> answer_streamed(StreamReader& reader, ReplyStream& reply) {
+    std::vector<ChoiceEvent> events;
+    std::string bytes;
+    bool failed = false;
+    while (!reply.ended()) {
+      co_await reader.read(silence(), events);
+      if (exchange_.peer_gone()) {
+        cancelled();
+        co_return;
+      }
+      // Nothing is out yet: a failure can still be a status.
+      if (!head_out_) {
+        const auto failure = std::ranges::find_if(events, [](const ChoiceEvent& entry) {
+          return std::holds_alternative<Failed>(entry.event);
+        });
+        if (failure != events.end()) {
+          co_await refuse(std::move(std::get<Failed>(failure->event).error));
+          co_return;
+        }
+      }
+      for (const ChoiceEvent& entry : events) {
+        note(entry.event);
+        if (const auto* failure = std::get_if<Failed>(&entry.event)) {
+          service_.metrics.count_refusal(failure->error.code);
+          failed = true;
+        }
+        if (!reply.ended()) reply.append(entry.choice, entry.event, bytes);
+      }
+      const bool silent = events.empty();
+      events.clear();
+      const bool sent = co_await send(reply, bytes, silent);
+      if (!sent) {
+        cancelled();
+        co_return;
+      }
+      bytes.clear();
+    }
+    advance(failed ? RequestState::kFailed : RequestState::kDone);
+  }
+
+  // How long the reader may wait before something has to be sent.
+  Duration silence() const {
+    if (!head_out_) return kFirstByte;
+    const std::uint32_t seconds = service_.config.stream.ping_seconds;
+    return seconds == 0 ? Duration(kForEver) : Duration(std::chrono::seconds(seconds));
+  }
+
+  // False when the peer is gone.
+  Awaitable<bool> send(ReplyStream& reply, std::string& bytes, bool silent) {
+    if (!head_out_) {
+      std::vector<HeaderField> headers = event_stream_headers();
+      const bool open = co_await exchange_.begin_stream(200, std::move(headers));
+      if (!open) co_return false;
+      head_out_ = true;
+      advance(RequestState::kStreaming);
+      if (silent) co_return co_await exchange_.flush();
+    } else if (silent) {
+      reply.append_keep_alive(bytes);
+    }
+    if (reply.ended()) co_return co_await exchange_.end_stream(bytes);
+    co_return co_await exchange_.write(bytes);
+  }
+
+  Service& service_;
+  Exchange& exchange_;
+  const std::unique_ptr<DialectCall> call_;
+  RequestContext& context_;
+  GenerationClock timing_;
+  bool head_out_ = false;
+};
+
+}  // namespace
+
+Awaitable<void> run_generation(Service& service, Exchange& exchange,
+                               std::unique_ptr<DialectCall> call) {
+  GenerationCall generation(service, exchange, std::move(call));
+  co_await generation.run();
+}
+
+// Closures are named, because GCC 12 destroys a temporary inside a co_await expression twice.
+Awaitable<Result<PreparedCall>> prepare_call(Service& service, DialectCall& call,
+                                             std::string body) {
+  auto parse = [&call, body = std::move(body)] { return call.parse(body); };
+  const Result<void> parsed = co_await run_on_worker(service.workers, std::move(parse));
+  if (!parsed.ok()) co_return parsed.error();
+  const Result<void> read = co_await read_documents_of(service, call.conversation());
+  if (!read.ok()) co_return read.error();
+  auto work = [&call] { return call.prepare(); };
+  co_return co_await run_on_worker(service.workers, std::move(work));
+}
+
+Awaitable<Result<void>> read_documents_of(Service& service, Conversation* conversation) {
+  if (conversation == nullptr || !has_unread_documents(*conversation)) co_return Result<void>();
+  auto work = [conversation, &service] {
+    return read_documents(*conversation, service.document_limits);
+  };
+  co_return co_await run_on_worker(service.waiters, std::move(work));
+}
+
+}  // namespace zerohop

@@ -1,0 +1,188 @@
+// /v1/messages/batches: create, get, list, cancel, delete, results.
+//
+// Every call of the store waits for the disk, so it runs on the batch thread.
+
+#include <functional>
+#include <utility>
+
+#include "api/batch_dialect.h"
+#include "api/page_query.h"
+#include "app/batch_service.h"
+#include "app/handlers.h"
+#include "app/json_response.h"
+#include "app/request_context.h"
+#include "app/worker_pool.h"
+#include "base/random.h"
+#include "http/exchange.h"
+#include "http/url.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::size_t kIdCharacters = 24;
+
+// What a call does with the store: its answer's body.
+using StoreCall = std::function<Result<std::string>(BatchStore& store)>;
+
+Error no_batches() {
+  return Error{ErrorCode::kNotFound,
+               "this server keeps no message batches (batches.folder), or another process has its "
+               "folder",
+               "",
+               {}};
+}
+
+enum class Wakes : std::uint8_t { kNobody, kRunner };
+
+void settle(Service& service, Exchange& exchange, RequestState state) {
+  RequestContext& context = *context_of(exchange.ticket());
+  if (!context.permit.held()) return;
+  if (state == RequestState::kDone) {
+    context.life.advance(RequestState::kValidating, service.clock.now());
+  }
+  context.life.advance(state, service.clock.now());
+}
+
+Awaitable<void> refuse(Service& service, Exchange& exchange, Error error) {
+  service.metrics.count_refusal(error.code);
+  settle(service, exchange, RequestState::kFailed);
+  co_await exchange.respond_error(std::move(error));
+}
+
+Awaitable<void> answer(Service& service, Exchange& exchange, StoreCall call, Wakes wakes) {
+  if (service.batches == nullptr) {
+    Error error = no_batches();
+    co_await refuse(service, exchange, std::move(error));
+    co_return;
+  }
+  BatchService& batches = *service.batches;
+  auto work = [&batches, call = std::move(call)] { return call(batches.store()); };
+  Result<std::string> body = co_await run_on_worker(batches.thread(), std::move(work));
+  if (!body.ok()) {
+    co_await refuse(service, exchange, std::move(body).error());
+    co_return;
+  }
+  if (wakes == Wakes::kRunner) batches.poll_soon();
+  HttpResponse response = json_response(200, std::move(body).value());
+  co_await exchange.respond(std::move(response));
+  settle(service, exchange, RequestState::kDone);
+}
+
+Awaitable<void> handle_create(Service& service, Exchange& exchange) {
+  StoreCall call = [&service,
+                    text = exchange.take_body()](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(std::vector<BatchItem> items, parse_batch_request(text));
+    NewBatch batch;
+    batch.id = "msgbatch_" + os_random_text(kIdCharacters);
+    batch.requests.reserve(items.size());
+    for (BatchItem& item : items) {
+      batch.requests.push_back({std::move(item.custom_id), std::move(item.params)});
+    }
+    ZH_ASSIGN_OR_RETURN(const MessageBatch made, store.create(batch, service.clock.wall()));
+    return batch_body(made);
+  };
+  co_await answer(service, exchange, std::move(call), Wakes::kRunner);
+}
+
+Awaitable<void> handle_list(Service& service, Exchange& exchange) {
+  const std::string& query = exchange.request().head.query;
+  StoreCall call = [query](BatchStore& store) -> Result<std::string> {
+    BatchListQuery wanted;
+    ZH_ASSIGN_OR_RETURN(wanted.limit, parse_page_limit(query_parameter(query, "limit")));
+    wanted.after_id = query_parameter(query, "after_id").value_or("");
+    wanted.before_id = query_parameter(query, "before_id").value_or("");
+    if (!wanted.after_id.empty() && !wanted.before_id.empty()) {
+      return invalid_request("before_id", "cannot be combined with after_id");
+    }
+    ZH_ASSIGN_OR_RETURN(const BatchPage page, store.list(wanted));
+    return batch_list_body({page.batches, page.has_more});
+  };
+  co_await answer(service, exchange, std::move(call), Wakes::kNobody);
+}
+
+Awaitable<void> handle_get(Service& service, Exchange& exchange) {
+  StoreCall call = [id =
+                        exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.get(id));
+    return batch_body(batch);
+  };
+  co_await answer(service, exchange, std::move(call), Wakes::kNobody);
+}
+
+Awaitable<void> handle_cancel(Service& service, Exchange& exchange) {
+  StoreCall call =
+      [&service, id = exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.cancel(id, service.clock.wall()));
+    return batch_body(batch);
+  };
+  co_await answer(service, exchange, std::move(call), Wakes::kRunner);
+}
+
+Awaitable<void> handle_delete(Service& service, Exchange& exchange) {
+  StoreCall call = [id =
+                        exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
+    ZH_RETURN_IF_ERROR(store.erase(id));
+    return batch_deleted_body(id);
+  };
+  co_await answer(service, exchange, std::move(call), Wakes::kNobody);
+}
+
+// JSON Lines, page by page: the results of a batch may exceed memory.
+Awaitable<void> handle_results(Service& service, Exchange& exchange) {
+  if (service.batches == nullptr) {
+    Error error = no_batches();
+    co_await refuse(service, exchange, std::move(error));
+    co_return;
+  }
+  BatchService& batches = *service.batches;
+  BatchResultQuery query;
+  query.id = exchange.parameters().get("id");
+  bool begun = false;
+  std::optional<std::int64_t> next = 0;
+  while (next) {
+    query.next = *next;
+    auto work = [&batches, query] { return batches.store().results(query); };
+    Result<BatchResultPage> page = co_await run_on_worker(batches.thread(), std::move(work));
+    if (!page.ok()) {
+      if (begun) {
+        co_await exchange.abort_stream();
+      } else {
+        co_await refuse(service, exchange, std::move(page).error());
+      }
+      co_return;
+    }
+    std::string lines;
+    for (const BatchResult& result : page->results) append_batch_result(result, lines);
+    next = page->next;
+    if (!begun) {
+      std::vector<HeaderField> headers;
+      headers.push_back(HeaderField{"content-type", "application/x-jsonl"});
+      begun = co_await exchange.begin_stream(200, std::move(headers));
+      if (!begun) co_return;
+    }
+    const bool sent = co_await exchange.write(lines);
+    if (!sent) co_return;
+  }
+  co_await exchange.end_stream();
+}
+
+}  // namespace
+
+void add_batch_routes(Router& router, Service& service) {
+  using Handle = Awaitable<void> (*)(Service&, Exchange&);
+  const auto add = [&](const std::string& method, const std::string& path, Handle handle) {
+    router.add(method, path,
+               [&service, handle](Exchange& exchange) { return handle(service, exchange); });
+  };
+  for (const std::string prefix : kApiPrefixes) {
+    const std::string batches = prefix + "/messages/batches";
+    add("POST", batches, handle_create);
+    add("GET", batches, handle_list);
+    add("GET", batches + "/{id}", handle_get);
+    add("DELETE", batches + "/{id}", handle_delete);
+    add("POST", batches + "/{id}/cancel", handle_cancel);
+    add("GET", batches + "/{id}/results", handle_results);
+  }
+}
+
+}  // namespace zerohop

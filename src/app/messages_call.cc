@@ -1,0 +1,82 @@
+#include "app/messages_call.h"
+
+#include <utility>
+
+#include "api/anthropic_events.h"
+#include "api/anthropic_reply.h"
+#include "api/anthropic_request.h"
+#include "app/model_names.h"
+#include "app/request_context.h"
+
+namespace zerohop {
+namespace {
+
+class MessagesCall final : public DialectCall {
+ public:
+  MessagesCall(Service& service, MessagesHead head) : service_(service), head_(std::move(head)) {}
+
+  Result<void> parse(std::string_view body) override {
+    ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(*head_.profile)));
+    apply_server_habits(service_, *head_.profile, request_.chat);
+    return {};
+  }
+
+  Conversation* conversation() override { return &request_.chat.conversation; }
+
+  Result<PreparedCall> prepare() override {
+    const Tier& tier = service_.tier();
+    const ChatRequest& chat = request_.chat;
+    ReplyHead head;
+    ZH_ASSIGN_OR_RETURN(head.model,
+                        resolve_model_name(service_.config.model, tier.name(), chat.model));
+    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
+    ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
+    PreparedCall call;
+    call.choices.push_back(tier.make_generation(prompt, chat.generation));
+    head.message_id = make_message_id();
+    head.request_id = head_.request_id;
+    AnthropicReplyOptions options = request_.reply;
+    options.profile = head_.stream_profile.value_or(head_.profile->stream);
+    options.heartbeat = head_.profile->heartbeat;
+    if (chat.stream) {
+      call.stream = std::make_unique<AnthropicStream>(std::move(head), std::move(options));
+    } else {
+      call.whole = std::make_unique<AnthropicReply>(std::move(head), std::move(options));
+    }
+    return call;
+  }
+
+ private:
+  Service& service_;
+  const MessagesHead head_;
+  AnthropicRequest request_;
+};
+
+}  // namespace
+
+std::unique_ptr<DialectCall> make_messages_call(Service& service, MessagesHead head) {
+  return std::make_unique<MessagesCall>(service, std::move(head));
+}
+
+std::optional<StreamProfile> parse_stream_profile(std::string_view value) {
+  if (value == "full") return StreamProfile::kFull;
+  if (value == "folded") return StreamProfile::kFolded;
+  return std::nullopt;
+}
+
+Result<ChatRequest> parse_count_call(Service& service, const WireProfile& profile,
+                                     std::string_view body) {
+  ZH_ASSIGN_OR_RETURN(ChatRequest request,
+                      parse_count_tokens_request(body, parse_options_of(profile)));
+  apply_configured_habits(service, request.conversation);
+  return request;
+}
+
+Result<std::uint32_t> count_prompt_tokens(const Service& service, const ChatRequest& request) {
+  const Tier& tier = service.tier();
+  ZH_RETURN_IF_ERROR(resolve_model_name(service.config.model, tier.name(), request.model));
+  ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prompts().prepare(request.conversation));
+  return static_cast<std::uint32_t>(prompt.tokens.size());
+}
+
+}  // namespace zerohop

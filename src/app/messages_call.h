@@ -1,0 +1,35 @@
+// The Anthropic dialect's calls: /v1/messages and count_tokens, without a socket.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/anthropic_reply_options.h"
+#include "api/anthropic_wire.h"
+#include "app/dialect_call.h"
+
+namespace zerohop {
+
+/// What the head of a request says about it.
+struct MessagesHead {
+  const WireProfile* profile = nullptr;  ///< chosen by the version; outlives the call
+  std::string request_id;
+  std::optional<StreamProfile> stream_profile;  ///< the client's own choice
+};
+
+std::unique_ptr<DialectCall> make_messages_call(Service& service, MessagesHead head);
+
+/// The value of the header `anthropic-stream-profile`; nothing for anything unknown.
+std::optional<StreamProfile> parse_stream_profile(std::string_view value);
+
+/// On a worker.
+Result<ChatRequest> parse_count_call(Service& service, const WireProfile& profile,
+                                     std::string_view body);
+/// On a worker, when the documents are text. Errors: those of a real call, but any length is
+/// counted.
+Result<std::uint32_t> count_prompt_tokens(const Service& service, const ChatRequest& request);
+
+}  // namespace zerohop

@@ -1,0 +1,130 @@
+// Several requests with the same prompt, submitted at once: the prompt is computed once.
+
+#include <gtest/gtest.h>
+
+#include "engine/engine_harness.h"
+
+namespace zerohop {
+namespace {
+
+ContextOptions roomy(KvLayout layout = KvLayout::kUnified) {
+  ContextOptions options = harness_context(layout);
+  options.sequences = 6;
+  options.window = 4096;
+  options.batch_rows = 256;
+  return options;
+}
+
+std::string long_prompt(std::size_t bytes, std::uint64_t seed) {
+  Random random(seed);
+  std::string text;
+  while (text.size() < bytes) text.push_back(static_cast<char>('a' + random.below(26)));
+  return text;
+}
+
+HarnessRequest choice(const std::string& prompt, std::uint64_t seed) {
+  return {.prompt = prompt, .max_tokens = 12, .sampling = {.temperature = 1.0f, .seed = seed}};
+}
+
+std::size_t tokens_of(const EngineHarness& engine, const std::string& text) {
+  return engine.model->tokenizer().tokenize(text, SpecialTokens::kParse).size();
+}
+
+TEST(EnginePrefix, ComputesThePromptOfFourChoicesOnce) {
+  const std::string prompt = long_prompt(2000, 1);
+  EngineHarness engine(endless_model(), roomy());
+  std::vector<std::shared_ptr<HarnessClient>> clients;
+  for (std::uint64_t i = 0; i < 4; ++i) clients.push_back(engine.submit(choice(prompt, i)));
+  engine.run();
+  const std::size_t size = tokens_of(engine, prompt);
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, size + 3);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    clients[i]->read();
+    EXPECT_EQ(clients[i]->find<Started>()->usage.prompt_tokens_cached, i == 0 ? 0 : size - 1);
+    EngineHarness alone(endless_model(), roomy());
+    EXPECT_EQ(clients[i]->text(), alone.complete(choice(prompt, i))->text()) << i;
+  }
+}
+
+TEST(EnginePrefix, WaitsForACommonBeginningOnlyUntilItIsThere) {
+  const std::string system = long_prompt(600, 2);
+  EngineHarness engine(endless_model(), roomy());
+  const auto leader = engine.submit(choice(system + long_prompt(1500, 3), 0));
+  const auto follower = engine.submit(choice(system + "short", 1));
+  while (follower->events.empty()) {
+    ASSERT_TRUE(engine.loop->step());
+    follower->read();
+  }
+  // The leader's own part is not waited for.
+  EXPECT_EQ(engine.loop->snapshot().prefilling + engine.loop->snapshot().decoding, 2u);
+  EXPECT_EQ(engine.loop->snapshot().requests_finished, 0u);
+  leader->read();
+  EXPECT_EQ(leader->find<TextDelta>(), nullptr);
+  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached, 600u - limits::kRowTile);
+  engine.run();
+}
+
+TEST(EnginePrefix, KeepsTheOrderOfArrival) {
+  const std::string prompt = long_prompt(1000, 4);
+  EngineHarness engine(endless_model(), roomy());
+  const auto before = engine.submit(choice("before", 0));
+  const auto leader = engine.submit(choice(prompt, 1));
+  const auto follower = engine.submit(choice(prompt, 2));
+  const auto behind = engine.submit(choice("behind", 3));
+  engine.loop->step();
+  for (const auto& client : {before, leader, follower, behind}) client->read();
+  EXPECT_FALSE(before->events.empty());
+  EXPECT_FALSE(leader->events.empty());
+  EXPECT_TRUE(follower->events.empty());
+  EXPECT_TRUE(behind->events.empty());
+  while (behind->events.empty()) {
+    ASSERT_TRUE(engine.loop->step());
+    follower->read();
+    behind->read();
+    EXPECT_TRUE(behind->events.empty() || !follower->events.empty());
+  }
+  engine.run();
+  for (const auto& client : {before, leader, follower, behind}) {
+    client->read();
+    EXPECT_NE(client->find<Finished>(), nullptr);
+  }
+}
+
+TEST(EnginePrefix, GoesOnWhenTheOneItWaitsForIsCancelled) {
+  const std::string prompt = long_prompt(2000, 5);
+  EngineHarness engine(endless_model(), roomy());
+  const auto leader = engine.submit(choice(prompt, 0));
+  const auto follower = engine.submit(choice(prompt, 1));
+  engine.loop->step();
+  leader->stream->cancel();
+  engine.run();
+  follower->read();
+  EXPECT_NE(follower->find<Finished>(), nullptr);
+  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached, 0u);  // what was there by then
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, tokens_of(engine, prompt));
+}
+
+TEST(EnginePrefix, SharesShortPromptsWithoutWaiting) {
+  EngineHarness engine(endless_model(), roomy());
+  for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice("short", i));
+  engine.loop->step();
+  EXPECT_EQ(engine.loop->snapshot().queued, 0u);
+  engine.run();
+}
+
+// Where ranges cannot be shared, or not reused, waiting would gain nothing.
+TEST(EnginePrefix, DoesNotWaitWhereNothingCanBeShared) {
+  EngineOptions exact;
+  exact.exactness = Exactness::kExact;
+  for (const bool streams : {true, false}) {
+    EngineHarness engine(endless_model(), roomy(streams ? KvLayout::kStreams : KvLayout::kUnified),
+                         streams ? EngineOptions{} : exact);
+    for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice(long_prompt(500, 6), i));
+    engine.loop->step();
+    EXPECT_EQ(engine.loop->snapshot().queued, 0u);
+    engine.run();
+  }
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,106 @@
+#include "prompt/output_planner.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include "constrain/json_text.h"
+#include "prompt/tool_syntax.h"
+
+namespace zerohop {
+namespace {
+
+std::size_t written_name_bytes(const ToolSyntax& syntax, std::string_view name) {
+  return syntax.kind == ToolSyntaxKind::kJsonCall ? json_quoted(name).size() - 2 : name.size();
+}
+
+}  // namespace
+
+OutputPlanner::OutputPlanner(const TemplateTraits& traits, const GuardedTokenizer& tokenizer)
+    : traits_(traits),
+      syntax_(traits.native_tools == nullptr ? default_tool_syntax() : *traits.native_tools) {
+  const auto add = [&](std::string_view text) {
+    for (auto& marker : tokenizer.control_tokens_in(text)) {
+      if (std::find(markers_.begin(), markers_.end(), marker) == markers_.end()) {
+        markers_.push_back(std::move(marker));
+      }
+    }
+  };
+  for (const std::string_view text :
+       {syntax_.section_open, syntax_.section_close, syntax_.open, syntax_.open_alternative,
+        syntax_.before_name, syntax_.name_note, syntax_.after_name, syntax_.parameter_open,
+        syntax_.parameter_middle, syntax_.parameter_close, syntax_.arguments_close, syntax_.close,
+        syntax_.separator}) {
+    add(text);
+  }
+  for (const std::string_view text : syntax_.framing) add(text);
+  if (traits.thinking) {
+    add(traits.thinking->open);
+    add(traits.thinking->close);
+  }
+}
+
+OutputPlan OutputPlanner::plan(const Conversation& conversation, const ShapedConversation& shaped,
+                               RenderedPrompt& prompt) const {
+  OutputPlan plan;
+  plan.rules = conversation.output;
+  plan.thinking = traits_.thinking;
+  plan.marker_tokens = markers_;
+  for (const std::string_view text : syntax_.framing) {
+    if (!text.empty()) plan.framing.emplace_back(text);
+  }
+  if (shaped.continue_last) plan.prefill = shaped.messages.back().content;
+  if (ends_inside_thoughts(prompt.text, plan.prefill)) plan.start = OutputStart::kThinking;
+  if (offers_tools(conversation)) {
+    plan.tool_syntax = &syntax_;
+    plan.parallel_tool_calls = conversation.tool_choice.parallel;
+    if (forces_a_call(conversation)) append_forced_call(conversation, plan, prompt);
+  }
+  return plan;
+}
+
+void OutputPlanner::append_forced_call(const Conversation& conversation, OutputPlan& plan,
+                                       RenderedPrompt& prompt) const {
+  const std::size_t behind_prompt = prompt.text.size();
+  if (plan.start == OutputStart::kThinking) {
+    prompt.text.append("\n").append(traits_.thinking->close).append("\n\n");
+  } else if (!plan.prefill.empty()) {
+    prompt.text.append("\n");
+  }
+  const std::string opening = write_call_up_to_name(syntax_);
+  const std::size_t name_at = prompt.text.size() + opening.size();
+  std::size_t name_bytes = 0;
+  if (conversation.tool_choice.kind == ToolChoiceKind::kTool || conversation.tools.size() == 1) {
+    plan.start = OutputStart::kToolArguments;
+    plan.forced_tool = conversation.tool_choice.kind == ToolChoiceKind::kTool
+                           ? conversation.tool_choice.name
+                           : conversation.tools.front().name;
+    prompt.text.append(write_call_up_to_arguments(syntax_, plan.forced_tool));
+    name_bytes = written_name_bytes(syntax_, plan.forced_tool);
+  } else {
+    plan.start = OutputStart::kToolName;
+    prompt.text.append(opening);
+  }
+  // The default form is plain text to the model in the tools' description and in earlier turns, so
+  // it is here; a template's own form has the template's control tokens.
+  if (traits_.native_tools == nullptr) {
+    prompt.foreign.push_back({behind_prompt, prompt.text.size()});
+  } else if (name_bytes > 0) {
+    prompt.foreign.push_back({name_at, name_at + name_bytes});
+  }
+}
+
+bool OutputPlanner::ends_inside_thoughts(std::string_view text, std::string_view prefill) const {
+  if (!traits_.thinking) return false;
+  const auto& [open, close] = *traits_.thinking;
+  const std::size_t opened = prefill.rfind(open);
+  const std::size_t closed = prefill.rfind(close);
+  if (closed != std::string_view::npos && (opened == std::string_view::npos || opened < closed)) {
+    return false;
+  }
+  if (opened != std::string_view::npos) return true;
+  if (text.ends_with(prefill)) text.remove_suffix(prefill.size());
+  return trim_space_right(text).ends_with(trim_space(open));
+}
+
+}  // namespace zerohop

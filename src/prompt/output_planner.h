@@ -1,0 +1,38 @@
+// Decides how the output behind a prompt is to be read, and begins the call that an answer must
+// make. One per model; immutable, any thread.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/request.h"
+#include "prompt/conversation_shape.h"
+#include "prompt/guarded_tokenizer.h"
+#include "prompt/output_plan.h"
+#include "prompt/template_renderer.h"
+#include "prompt/template_traits.h"
+
+namespace zerohop {
+
+class OutputPlanner {
+ public:
+  /// Both outlive the planner.
+  OutputPlanner(const TemplateTraits& traits, const GuardedTokenizer& tokenizer);
+
+  /// The plan for the output behind `prompt`, the rendering of `conversation` as `shaped`. Where a
+  /// call is forced, its beginning is appended to the prompt, behind a prefill.
+  OutputPlan plan(const Conversation& conversation, const ShapedConversation& shaped,
+                  RenderedPrompt& prompt) const;
+
+ private:
+  void append_forced_call(const Conversation& conversation, OutputPlan& plan,
+                          RenderedPrompt& prompt) const;
+  bool ends_inside_thoughts(std::string_view text, std::string_view prefill) const;
+
+  const TemplateTraits& traits_;
+  const ToolSyntax& syntax_;
+  std::vector<std::pair<Token, std::string>> markers_;
+};
+
+}  // namespace zerohop

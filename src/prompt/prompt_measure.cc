@@ -1,0 +1,116 @@
+#include "prompt/prompt_measure.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zerohop {
+namespace {
+
+std::vector<PlacedContent> contents_of(const MeasuredPrompt& prompt) {
+  if (!prompt.rendered.placed.empty()) return prompt.rendered.placed;
+  return locate_contents(prompt.rendered.text, prompt.conversation);
+}
+
+// Byte `offset` of a content in the text.
+std::size_t place_in(const PlacedContent& content, std::size_t offset) {
+  const std::size_t shown = offset > content.skipped ? offset - content.skipped : 0;
+  return content.range.begin + std::min(shown, content.range.size());
+}
+
+// The end of what the template itself wrote about the last thing of `names`: the next border of a
+// special token behind its name.
+std::size_t end_of_named(const MeasuredPrompt& prompt, std::span<const std::string> names,
+                         ByteRange within) {
+  std::size_t at = within.begin;
+  for (const std::string& name : names) {
+    const std::size_t found = prompt.rendered.text.find(name, at);
+    if (found != std::string::npos && found < within.end) at = found + name.size();
+  }
+  if (at == within.begin) return at;
+  for (const TextCut& cut : prompt.tokenized.cuts) {
+    if (cut.byte >= at) return std::min(cut.byte, within.end);
+  }
+  return at;
+}
+
+std::size_t byte_of_mark(const MeasuredPrompt& prompt, const ShapedMark& mark) {
+  const std::vector<PlacedContent> contents = contents_of(prompt);
+  std::size_t byte = 0;
+  std::size_t next = prompt.rendered.text.size();
+  for (const PlacedContent& content : contents) {
+    if (content.message > mark.message) {
+      next = content.range.begin;
+      break;
+    }
+    byte = content.message == mark.message ? place_in(content, mark.offset) : content.range.end;
+  }
+  std::vector<std::string> names;
+  if (mark.behind_tools) {
+    for (const TemplateTool& tool : prompt.conversation.tools) names.push_back(tool.name);
+  }
+  const std::vector<TemplateToolCall>& calls =
+      prompt.conversation.messages[mark.message].tool_calls;
+  for (std::size_t i = 0; i < std::min(mark.calls, calls.size()); ++i) {
+    names.push_back(calls[i].name);
+  }
+  return end_of_named(prompt, names, {byte, next});
+}
+
+}  // namespace
+
+std::size_t marked_tokens(const MeasuredPrompt& prompt) {
+  const std::optional<ShapedMark>& mark = prompt.conversation.mark;
+  if (!mark || mark->message >= prompt.conversation.messages.size()) return 0;
+  return prompt.tokenizer.tokens_before(prompt.tokenized, byte_of_mark(prompt, *mark));
+}
+
+PromptBreakdown break_down(const MeasuredPrompt& prompt) {
+  const auto before = [&](std::size_t byte) {
+    return static_cast<std::uint32_t>(prompt.tokenizer.tokens_before(prompt.tokenized, byte));
+  };
+  const auto between = [&](std::size_t begin, std::size_t end) {
+    return before(end) - before(begin);
+  };
+  PromptBreakdown parts;
+  const FrontText& front = prompt.conversation.front;
+  const std::vector<PlacedContent> contents = contents_of(prompt);
+  std::size_t end = 0;                                        // of the content before
+  bool template_writes = !prompt.conversation.tools.empty();  // tools, in front of the first turn
+  std::size_t calling = prompt.conversation.messages.size();  // the last message seen with calls
+  for (const PlacedContent& content : contents) {
+    const TemplateMessage& message = prompt.conversation.messages[content.message];
+    if (calling < content.message) {
+      parts.messages_tokens += between(end, content.range.begin);
+      calling = prompt.conversation.messages.size();
+    }
+    std::size_t begin = content.range.begin;
+    if (content.message == front.message && front.system.end > 0) {
+      const std::size_t system_end = place_in(content, front.system.end);
+      const std::size_t tools_begin =
+          front.tools.size() > 0 ? place_in(content, front.tools.begin) : system_end;
+      const std::size_t tools_end = std::max(place_in(content, front.tools.end), tools_begin);
+      parts.system_tokens += between(begin, tools_begin);
+      parts.tools_tokens += between(tools_begin, tools_end);
+      begin = tools_end;
+    }
+    if (template_writes && message.role != "system") {
+      parts.tools_tokens += between(end, content.range.begin);
+      template_writes = false;
+    }
+    const std::uint32_t rest = between(begin, content.range.end);
+    (message.role == "system" && content.message == 0 ? parts.system_tokens
+                                                      : parts.messages_tokens) += rest;
+    end = content.range.end;
+    for (std::size_t i = content.message; i < prompt.conversation.messages.size(); ++i) {
+      if (i > content.message && !prompt.conversation.messages[i].content.empty()) break;
+      if (!prompt.conversation.messages[i].tool_calls.empty()) calling = i;
+    }
+  }
+  const auto all = static_cast<std::uint32_t>(prompt.tokenized.tokens.size());
+  parts.template_tokens = all - parts.system_tokens - parts.tools_tokens - parts.messages_tokens;
+  return parts;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,85 @@
+// Turns tagged parameters (ToolSyntaxKind::kTagged) into the JSON object of a call's arguments:
+//
+//   <parameter=city>⏎Oslo⏎</parameter>⏎<parameter=days>⏎3⏎</parameter>⏎</function>
+//   {"city":"Oslo","days":3}
+//
+// A value that is JSON of another kind than a string stays as it is; anything else is a string. It
+// streams as soon as it cannot be JSON any more; until then the value is held back, because the
+// first byte of the JSON depends on it.
+//
+// One object per call; not shared between threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "constrain/json_prefix.h"
+#include "prompt/tool_syntax.h"
+
+namespace zerohop {
+
+class TaggedArguments {
+ public:
+  enum class State : std::uint8_t {
+    kReading,
+    kDone,    ///< the object is whole
+    kNoCall,  ///< something else than a parameter or an end stands at the beginning
+  };
+
+  explicit TaggedArguments(const ToolSyntax& syntax);
+
+  /// Takes bytes from the front of `bytes` and appends to `json` what may be shown. Leaves bytes
+  /// only when done.
+  State feed(std::string_view& bytes, std::string& json);
+
+  /// A parameter or the end has been seen: this is a call.
+  bool begun() const { return begun_; }
+
+  /// When done: the open mark of another call was taken in place of an end.
+  bool ended_by_next_call() const { return next_call_seen_; }
+
+  /// This is a call whatever follows.
+  void be_sure() { begun_ = true; }
+
+  /// No more bytes will come: appends what completes the object.
+  void close(std::string& json);
+
+ private:
+  enum class Step : std::uint8_t { kBetween, kKey, kValueBegin, kValue, kDone, kNoCall };
+
+  bool step(std::string& json);  // false: more bytes are needed, or it has ended
+  bool step_between(std::string& json);
+  bool step_key();
+  bool step_value(std::string& json);
+  void stream_value(std::size_t safe, std::string& json);
+  bool is_string(std::string_view value);
+  void finish_value(std::string_view value, std::string& json);
+  void begin_member(std::string& json);
+  void finish_object(std::string& json);
+
+  std::string_view open_, middle_, middle_rest_, close_;  // the cores of a parameter's marks
+  std::array<std::string_view, 2> ends_;                  // of the arguments
+  std::string_view next_call_;
+  bool line_begin_ = false;  // a line feed in front of a value belongs to the mark
+  bool line_end_ = false;    // and one behind it
+
+  std::string buffer_;  // not taken yet
+  std::size_t at_ = 0;
+  Step step_ = Step::kBetween;
+  bool begun_ = false;
+  bool next_call_seen_ = false;
+  bool any_ = false;  // the object has been opened in the JSON
+  std::string key_;
+
+  // Of the current value, which begins at at_.
+  JsonPrefix probe_;
+  std::size_t probed_ = 0;  // bytes of the value that the probe has seen
+  std::size_t shown_ = 0;   // bytes of the value given out
+  bool string_ = false;     // it cannot be JSON of another kind
+  bool streaming_ = false;  // its quote has been given out
+};
+
+}  // namespace zerohop
