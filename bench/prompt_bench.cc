@@ -43,7 +43,7 @@ std::string body_of(std::size_t sentences, int last) {
 std::vector<Token> tokens_of(const Tier& tier, const std::string& body) {
   const auto request = parse_messages_request(body, {});
   ZH_CHECK(request.ok());
-  auto prompt = tier.prompts().prepare(request->conversation);
+  auto prompt = tier.prompts().prepare(request->chat.conversation);
   ZH_CHECK(prompt.ok());
   return std::move(prompt->tokens);
 }

@@ -42,4 +42,9 @@ Result<void> CacheMarks::take(const JsonPlace& place) {
   return {};
 }
 
+void CacheMarks::reorder(std::size_t message, std::span<const std::size_t> places) {
+  if (!last_ || last_->place != CacheMark::Place::kMessage || last_->message != message) return;
+  if (last_->block < places.size()) last_->block = places[last_->block];
+}
+
 }  // namespace zerohop

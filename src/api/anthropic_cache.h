@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 #include "api/json_place.h"
 #include "api/parse_options.h"
@@ -27,6 +28,9 @@ class CacheMarks {
   /// Takes the mark of `place`, if there is one, at the end of what was passed last. With nothing
   /// in front of it there is nothing to mark.
   Result<void> take(const JsonPlace& place);
+
+  /// The blocks of message `message` have changed places: block i is now at places[i].
+  void reorder(std::size_t message, std::span<const std::size_t> places);
 
   const std::optional<CacheMark>& last() const { return last_; }
 

@@ -79,6 +79,15 @@ TEST(CacheMarks, MarksInsideAToolResultAreBehindIt) {
             "0/0");
 }
 
+TEST(CacheMarks, FollowTheirBlockWhenResultsMoveToTheFront) {
+  EXPECT_EQ(mark(R"({"messages":[{"role":"user","content":[{"type":"text","text":"a",%},
+      {"type":"tool_result","tool_use_id":"t"},{"type":"tool_result","tool_use_id":"u"}]}]})"),
+            "0/2");
+  EXPECT_EQ(mark(R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},
+      {"type":"tool_result","tool_use_id":"t",%},{"type":"text","text":"b"}]}]})"),
+            "0/0");
+}
+
 TEST(CacheMarks, FollowATrimmedPrefill) {
   EXPECT_EQ(mark(R"({"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[
       {"type":"text","text":"a"},{"type":"text","text":"  ",%}]}]})"),

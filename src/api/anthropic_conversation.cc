@@ -1,5 +1,6 @@
 #include "api/anthropic_conversation.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -86,7 +87,30 @@ class ConversationReader {
       if (!place.find("content") && place.find("output_config")) return {};
     }
     ZH_ASSIGN_OR_RETURN(const JsonPlace content, place.require("content"));
-    return read_content(content, role);
+    ZH_RETURN_IF_ERROR(read_content(content, role));
+    if (role == Role::kUser) put_results_first();
+    return {};
+  }
+
+  // A result belongs next to its call, which is in the turn before, whatever the client wrote in
+  // front of it.
+  void put_results_first() {
+    std::vector<ContentBlock>& content = conversation_.messages.back().content;
+    if (std::ranges::is_partitioned(content, is_result)) return;
+    const auto results = static_cast<std::size_t>(std::ranges::count_if(content, is_result));
+    std::vector<std::size_t> places;
+    places.reserve(content.size());
+    std::size_t next_result = 0;
+    std::size_t next_other = results;
+    for (const ContentBlock& block : content) {
+      places.push_back(is_result(block) ? next_result++ : next_other++);
+    }
+    std::ranges::stable_partition(content, is_result);
+    marks_.reorder(conversation_.messages.size() - 1, places);
+  }
+
+  static bool is_result(const ContentBlock& block) {
+    return std::holds_alternative<ToolResultBlock>(block);
   }
 
   // What only a system entry may have.
@@ -169,8 +193,7 @@ class ConversationReader {
   // they are what the assistant reads, not what it wrote.
   void add_block(ContentBlock block, Role role) {
     std::vector<Message>& messages = conversation_.messages;
-    const bool result = std::holds_alternative<ToolResultBlock>(block);
-    const Role wanted = result && role == Role::kAssistant ? Role::kUser : role;
+    const Role wanted = is_result(block) && role == Role::kAssistant ? Role::kUser : role;
     if (messages.back().role != wanted) {
       if (messages.back().content.empty()) {
         messages.back().role = wanted;

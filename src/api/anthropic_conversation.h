@@ -13,8 +13,8 @@ namespace zerohop {
 struct AnthropicConversation {
   /// Its system, messages and cache mark; the rest keeps its defaults. There is at least one
   /// message; no text block is empty, but a message may have no blocks at all. Calls of tools are
-  /// in assistant messages only, results in user messages only: an assistant message that holds a
-  /// result has been cut there.
+  /// in assistant messages only, results in user messages only and in front there: an assistant
+  /// message that holds a result has been cut there.
   Conversation conversation;
   AnthropicTools tools;  ///< after all changes
 };

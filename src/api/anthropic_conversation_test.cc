@@ -42,7 +42,10 @@ std::string outline(const Result<Conversation>& parsed) {
     for (const ContentBlock& block : message.content) {
       const auto* words = std::get_if<TextBlock>(&block);
       const auto* thought = std::get_if<ThinkingBlock>(&block);
-      text += words != nullptr ? words->text : thought != nullptr ? "(" + thought->text + ")" : "?";
+      const auto* result = std::get_if<ToolResultBlock>(&block);
+      if (words != nullptr) text += words->text;
+      if (thought != nullptr) text += "(" + thought->text + ")";
+      if (result != nullptr) text += "=" + result->tool_use_id;
       text += "|";
     }
     text += "\n";
@@ -216,6 +219,13 @@ TEST(AnthropicConversation, StrictModeRefusesEmptyMessagesButTheLastPrefill) {
   EXPECT_EQ(strictly(R"({"messages":[{"role":"user","content":"q"},
       {"role":"assistant","content":""}]})"),
             "");
+}
+
+TEST(AnthropicConversation, PutsResultsInFrontOfWhatElseTheUserSays) {
+  EXPECT_EQ(outline(parse(user(R"([{"type":"text","text":"a"},
+      {"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"b"},
+      {"type":"tool_result","tool_use_id":"u"}])"))),
+            "user:=t|=u|a|b|\n");
 }
 
 }  // namespace

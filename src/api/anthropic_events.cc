@@ -60,6 +60,7 @@ void AnthropicStream::start(const Started& event, std::string& out) {
   out.append(R"(,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null)");
   out.append(R"(,"usage":)");
   append_anthropic_usage(event.usage, out);
+  append_diagnostics(options_, out);
   out.append("}}").append(kFrameEnd);
 }
 

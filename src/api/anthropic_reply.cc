@@ -100,6 +100,7 @@ std::string AnthropicReply::body() const {
   body.append(R"(,"usage":)");
   append_anthropic_usage(finished_->usage, body);
   append_context_management(options_, body);
+  append_diagnostics(options_, body);
   body.push_back('}');
   return body;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,22 @@ enum class Heartbeat : std::uint8_t {
                 ///< watch deltas only
 };
 
+/// The tokens of a prompt by what they are; they add up to the prompt.
+struct PromptTokens {
+  std::uint32_t system = 0;
+  std::uint32_t tools = 0;
+  std::uint32_t messages = 0;
+  std::uint32_t markup = 0;  ///< what the chat template adds: marks of turns, names of roles
+};
+
+/// What a request asks to be told about itself (`diagnostics`).
+struct DiagnosticsWish {
+  /// It names an earlier message and asks why the cache missed. Nothing is kept of earlier
+  /// messages, so the answer is that it cannot be said.
+  bool cache_miss = false;
+  bool prompt_breakdown = false;  ///< our own: billing by system, tools and messages
+};
+
 /// A tool that stands for one member of a toolset.
 struct ToolsetCall {
   std::string model_name;  ///< what the model calls it; unique in a request
@@ -38,6 +56,8 @@ struct AnthropicReplyOptions {
   Heartbeat heartbeat = Heartbeat::kPing;
   /// The request asked for edits of its context; the reply says that none was made.
   bool context_management = false;
+  DiagnosticsWish diagnostics;
+  std::optional<PromptTokens> prompt_tokens;  ///< set by the caller where they were asked for
   std::vector<ToolsetCall> toolset_calls;
 };
 

@@ -32,6 +32,19 @@ TEST(AnthropicReply, GathersTheTextIntoOneBlock) {
             R"("cache_creation_input_tokens":0,"cache_read_input_tokens":4,"output_tokens":3}})");
 }
 
+TEST(AnthropicReply, TellsAboutItsPromptWhereThatWasAskedFor) {
+  AnthropicReplyOptions options;
+  options.diagnostics.cache_miss = true;
+  options.prompt_tokens = PromptTokens{1, 2, 3, 6};
+  AnthropicReply reply({"msg_1", "m", "req_1"}, options);
+  reply.add(0, Started{});
+  reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
+  EXPECT_TRUE(
+      reply.body().ends_with(R"(,"diagnostics":{"cache_miss_reason":{"type":"unavailable"},)"
+                             R"("prompt_tokens":{"system":1,"tools":2,"messages":3,"markup":6}}})"))
+      << reply.body();
+}
+
 TEST(AnthropicReply, HasNoBlockWithoutText) {
   AnthropicReply reply = make_reply();
   reply.add(0, Started{});

@@ -52,13 +52,11 @@ Result<void> refuse_compaction(const JsonPlace& body) {
       "compaction is not supported by this server; ask for a summary in a message instead");
 }
 
-// Known fields that have no effect here must still have the right type.
-Result<void> check_ignored(const JsonPlace& body) {
-  if (const auto diagnostics = body.find("diagnostics")) {
-    ZH_RETURN_IF_ERROR(diagnostics->expect_object());
-  }
-  if (const auto version = body.find("anthropic_version")) ZH_RETURN_IF_ERROR(version->string());
-  return {};
+Result<std::string> parse_version(const JsonPlace& body) {
+  const auto place = body.find("anthropic_version");
+  if (!place) return std::string();
+  ZH_ASSIGN_OR_RETURN(const std::string_view version, place->string());
+  return std::string(version);
 }
 
 Result<std::string> parse_model(const JsonPlace& body, const ParseOptions& options) {
@@ -105,9 +103,12 @@ Result<ParsedPrompt> parse_prompt(const JsonPlace& body, const ParseOptions& opt
   ZH_ASSIGN_OR_RETURN(chat.conversation.tool_choice,
                       parse_anthropic_tool_choice(body, options, read.tools));
   chat.conversation.tools = std::move(read.tools.definitions);
+  // Part of the prompt, so counted as well, though the hosted API's count takes no metadata.
+  ZH_ASSIGN_OR_RETURN(chat.conversation.volatile_context, parse_metadata(body, options));
   ZH_ASSIGN_OR_RETURN(parsed.thinking, parse_thinking_settings(body, options));
   chat.conversation.thinking = parsed.thinking.mode;
   parsed.request.reply.thinking = parsed.thinking.display;
+  ZH_ASSIGN_OR_RETURN(parsed.request.reply.diagnostics, parse_diagnostics(body));
   ZH_ASSIGN_OR_RETURN(chat.conversation.output, parse_output_rules(body, options));
   ZH_ASSIGN_OR_RETURN(parsed.request.reply.context_management, parse_context_management(body));
   return parsed;
@@ -137,8 +138,7 @@ Result<AnthropicRequest> parse_messages_request(std::string_view body,
   const JsonPlace root(document.root());
   ZH_ASSIGN_OR_RETURN(ParsedPrompt parsed, parse_prompt(root, options));
   ChatRequest& chat = parsed.request.chat;
-  ZH_ASSIGN_OR_RETURN(chat.conversation.volatile_context, parse_metadata(root, options));
-  ZH_RETURN_IF_ERROR(check_ignored(root));
+  ZH_ASSIGN_OR_RETURN(parsed.request.version, parse_version(root));
   ZH_RETURN_IF_ERROR(refuse_compaction(root));
   ZH_ASSIGN_OR_RETURN(chat.generation, parse_anthropic_generation(root, options));
   if (const auto stream = root.find("stream")) {

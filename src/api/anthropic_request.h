@@ -33,6 +33,7 @@
 // Source: Messages API, request.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "api/anthropic_reply_options.h"
@@ -45,6 +46,7 @@ namespace zerohop {
 struct AnthropicRequest {
   ChatRequest chat;
   AnthropicReplyOptions reply;  ///< what the body says of it; headers may say more
+  std::string version;          ///< `anthropic_version`, as clients of cloud vendors send it
 };
 
 /// POST /v1/messages.

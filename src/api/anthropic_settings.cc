@@ -134,6 +134,21 @@ Result<OutputRules> parse_output_rules(const JsonPlace& body, const ParseOptions
   return OutputRules{};
 }
 
+Result<DiagnosticsWish> parse_diagnostics(const JsonPlace& body) {
+  DiagnosticsWish wish;
+  const auto place = body.find("diagnostics");
+  if (!place) return wish;
+  ZH_RETURN_IF_ERROR(place->expect_object());
+  if (const auto previous = place->find("previous_message_id")) {
+    ZH_RETURN_IF_ERROR(previous->string());
+    wish.cache_miss = true;
+  }
+  if (const auto breakdown = place->find("prompt_breakdown")) {
+    ZH_ASSIGN_OR_RETURN(wish.prompt_breakdown, breakdown->boolean());
+  }
+  return wish;
+}
+
 Result<std::string> parse_metadata(const JsonPlace& body, const ParseOptions& options) {
   std::string context;
   const auto metadata = body.find("metadata");

@@ -30,4 +30,7 @@ Result<OutputRules> parse_output_rules(const JsonPlace& body, const ParseOptions
 /// `metadata`: the text of `context`; `user_id` is checked only.
 Result<std::string> parse_metadata(const JsonPlace& body, const ParseOptions& options);
 
+/// `diagnostics`: null or an object.
+Result<DiagnosticsWish> parse_diagnostics(const JsonPlace& body);
+
 }  // namespace zerohop

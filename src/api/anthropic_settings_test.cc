@@ -182,5 +182,31 @@ TEST(AnthropicIgnoredFields, HaveNoEffectButATypeWhereItIsKnown) {
             "anthropic_version: must be a string, got 5");
 }
 
+TEST(AnthropicDiagnostics, AreAskedForByField) {
+  const auto asked =
+      parse(R"("diagnostics":{"previous_message_id":"msg_1","prompt_breakdown":true})");
+  ASSERT_TRUE(asked.ok());
+  EXPECT_TRUE(asked->reply.diagnostics.cache_miss);
+  EXPECT_TRUE(asked->reply.diagnostics.prompt_breakdown);
+  const auto silent = parse(R"("diagnostics":{"previous_message_id":null})");
+  ASSERT_TRUE(silent.ok());
+  EXPECT_FALSE(silent->reply.diagnostics.cache_miss);
+  EXPECT_FALSE(silent->reply.diagnostics.prompt_breakdown);
+  EXPECT_EQ(error_text(parse(R"("diagnostics":{"prompt_breakdown":1})").error()),
+            "diagnostics.prompt_breakdown: must be true or false, got 1");
+}
+
+TEST(AnthropicVersion, OfTheBodyIsKept) {
+  EXPECT_EQ(parse(R"("anthropic_version":"vertex-2023-10-16")")->version, "vertex-2023-10-16");
+  EXPECT_EQ(parse(R"("top_k":1)")->version, "");
+}
+
+TEST(AnthropicContext, IsCountedAsWell) {
+  const auto counted = parse_count_tokens_request(
+      R"({"messages":[{"role":"user","content":"Hi"}],"metadata":{"context":"It is noon."}})", {});
+  ASSERT_TRUE(counted.ok());
+  EXPECT_EQ(counted->conversation.volatile_context, "It is noon.");
+}
+
 }  // namespace
 }  // namespace zerohop

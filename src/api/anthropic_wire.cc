@@ -59,6 +59,24 @@ void append_anthropic_head(const ReplyHead& head, std::string& out) {
   append_json_string(head.model, out);
 }
 
+void append_diagnostics(const AnthropicReplyOptions& options, std::string& out) {
+  if (!options.diagnostics.cache_miss && !options.prompt_tokens) return;
+  out.append(R"(,"diagnostics":{"cache_miss_reason":)");
+  out.append(options.diagnostics.cache_miss ? R"({"type":"unavailable"})" : "null");
+  if (const auto& tokens = options.prompt_tokens) {
+    out.append(R"(,"prompt_tokens":{"system":)");
+    append_json_integer(tokens->system, out);
+    out.append(R"(,"tools":)");
+    append_json_integer(tokens->tools, out);
+    out.append(R"(,"messages":)");
+    append_json_integer(tokens->messages, out);
+    out.append(R"(,"markup":)");
+    append_json_integer(tokens->markup, out);
+    out.push_back('}');
+  }
+  out.push_back('}');
+}
+
 void append_context_management(const AnthropicReplyOptions& options, std::string& out) {
   if (options.context_management) out.append(R"(,"context_management":{"applied_edits":[]})");
 }

@@ -38,6 +38,9 @@ void append_anthropic_head(const ReplyHead& head, std::string& out);
 /// `,"context_management":{"applied_edits":[]}` when the request asked for edits, else nothing.
 void append_context_management(const AnthropicReplyOptions& options, std::string& out);
 
+/// `,"diagnostics":{…}` when the request asked for any, else nothing.
+void append_diagnostics(const AnthropicReplyOptions& options, std::string& out);
+
 /// `{"type":"tool_use","id":…,"name":…,"input":INPUT,"caller":{"type":"direct"}}`, with
 /// `toolset_name` for a member of a toolset. `input` is JSON.
 struct ToolUseFace {

@@ -14,13 +14,12 @@
 namespace zerohop {
 namespace {
 
-constexpr std::size_t kCustomIdBytesMax = 64;
-
 Result<std::string> parse_custom_id(const JsonPlace& item) {
   ZH_ASSIGN_OR_RETURN(const JsonPlace place, item.require("custom_id"));
   ZH_ASSIGN_OR_RETURN(const std::string_view id, place.string());
-  if (id.empty() || id.size() > kCustomIdBytesMax) {
-    return place.error("must be 1 to " + std::to_string(kCustomIdBytesMax) + " characters long");
+  if (id.empty() || id.size() > limits::kCustomIdBytesMax) {
+    return place.error("must be 1 to " + std::to_string(limits::kCustomIdBytesMax) +
+                       " characters long");
   }
   return std::string(id);
 }

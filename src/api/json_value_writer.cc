@@ -1,10 +1,11 @@
 #include "api/json_value_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <charconv>
-#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "api/json_writer.h"
@@ -22,8 +23,8 @@ void append_number(Number number, std::string& out) {
 }
 
 void append_real(double number, std::string& out) {
-  if (std::isfinite(number)) return append_number(number, out);
-  out.append(number < 0 ? "-1e999" : "1e999");
+  constexpr double kMost = std::numeric_limits<double>::max();
+  append_number(std::clamp(number, -kMost, kMost), out);
 }
 
 void append_array(const json::array& array, std::string& out) {

@@ -70,9 +70,10 @@ Result<void> visit_documents(Conversation& conversation, Visit visit) {
       }
       auto* result = std::get_if<ToolResultBlock>(&blocks[b]);
       if (result == nullptr) continue;
-      for (ToolResultPart& part : result->content) {
-        auto* document = std::get_if<DocumentBlock>(&part);
-        if (document != nullptr) ZH_RETURN_IF_ERROR(visit(*document, path));
+      for (std::size_t p = 0; p < result->content.size(); ++p) {
+        auto* document = std::get_if<DocumentBlock>(&result->content[p]);
+        if (document == nullptr) continue;
+        ZH_RETURN_IF_ERROR(visit(*document, path + ".content[" + std::to_string(p) + "]"));
       }
     }
   }

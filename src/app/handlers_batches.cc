@@ -3,7 +3,9 @@
 // Every call of the store waits for the disk, so it runs on the batch thread.
 
 #include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "api/batch_dialect.h"
 #include "api/page_query.h"
@@ -68,18 +70,34 @@ Awaitable<void> answer(Service& service, Exchange& exchange, StoreCall call, Wak
   settle(service, exchange, RequestState::kDone);
 }
 
+// On a worker: a body may hold a hundred thousand requests.
+Result<NewBatch> parse_new_batch(const std::string& body) {
+  ZH_ASSIGN_OR_RETURN(std::vector<BatchItem> items, parse_batch_request(body));
+  NewBatch batch;
+  batch.id = "msgbatch_" + os_random_text(kIdCharacters);
+  batch.requests.reserve(items.size());
+  for (BatchItem& item : items) {
+    batch.requests.push_back({std::move(item.custom_id), std::move(item.params)});
+  }
+  return batch;
+}
+
 Awaitable<void> handle_create(Service& service, Exchange& exchange) {
-  StoreCall call = [&service,
-                    text = exchange.take_body()](BatchStore& store) -> Result<std::string> {
-    ZH_ASSIGN_OR_RETURN(std::vector<BatchItem> items, parse_batch_request(text));
-    NewBatch batch;
-    batch.id = "msgbatch_" + os_random_text(kIdCharacters);
-    batch.requests.reserve(items.size());
-    for (BatchItem& item : items) {
-      batch.requests.push_back({std::move(item.custom_id), std::move(item.params)});
-    }
-    ZH_ASSIGN_OR_RETURN(const MessageBatch made, store.create(batch, service.clock.wall()));
-    return batch_body(made);
+  if (service.batches == nullptr) {
+    Error error = no_batches();
+    co_await refuse(service, exchange, std::move(error));
+    co_return;
+  }
+  auto parse = [body = exchange.take_body()] { return parse_new_batch(body); };
+  Result<NewBatch> batch = co_await run_on_worker(service.workers, std::move(parse));
+  if (!batch.ok()) {
+    co_await refuse(service, exchange, std::move(batch).error());
+    co_return;
+  }
+  auto made = std::make_shared<const NewBatch>(std::move(batch).value());
+  StoreCall call = [&service, made](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(const MessageBatch stored, store.create(*made, service.clock.wall()));
+    return batch_body(stored);
   };
   co_await answer(service, exchange, std::move(call), Wakes::kRunner);
 }

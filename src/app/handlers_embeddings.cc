@@ -36,7 +36,7 @@ Result<std::vector<Token>> tokens_of(const Tier& tier, const OpenAiPrompt& input
                                       : tier.prepare_tokens(std::get<std::vector<Token>>(input));
   if (prompt.ok()) return std::move(prompt->tokens);
   Error error = std::move(prompt).error();
-  if (error.code == ErrorCode::kInvalidRequest) error.field = path;
+  error.field = path;
   return error;
 }
 

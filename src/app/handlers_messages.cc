@@ -15,12 +15,17 @@ namespace zerohop {
 namespace {
 
 Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
-  const RequestContext& context = *context_of(exchange.ticket());
+  RequestContext& context = *context_of(exchange.ticket());
+  const Headers& fields = exchange.request().head.headers;
   MessagesHead head;
   head.profile = context.profile;
   head.request_id = context.request_id;
-  const auto wanted = exchange.request().head.headers.find("anthropic-stream-profile");
+  const auto wanted = fields.find("anthropic-stream-profile");
   if (wanted) head.stream_profile = parse_stream_profile(*wanted);
+  if (!fields.contains("anthropic-version")) {
+    // The exchange waits meanwhile, so nobody else looks at its context.
+    head.on_body_version = [&context](const WireProfile& profile) { context.profile = &profile; };
+  }
   auto call = make_messages_call(service, std::move(head));
   co_await run_generation(service, exchange, std::move(call));
 }

@@ -24,6 +24,7 @@ Awaitable<void> handle_list(Service& service, Exchange& exchange) {
   page.limit = query_parameter(query, "limit");
   page.after_id = query_parameter(query, "after_id");
   page.before_id = query_parameter(query, "before_id");
+  page.lifecycle = query_parameter(query, "lifecycle");
   Result<std::string> body = model_list_body(service.models, page);
   co_await answer(exchange, std::move(body));
 }

@@ -14,7 +14,7 @@ constexpr std::array kModels{
         .download_bytes = 92'871'040,
         // The template's own text ("You are a helpful AI assistant named SmolLM, trained by Hugging
         // Face") makes this model answer "What is the capital of France?" in broken French.
-        .default_system = "You are a helpful assistant.",
+        .default_system = "You are a helpful AI assistant.",
         .licence = "Apache-2.0",
         .description = "SmolLM2 135M Instruct, Q4_1: small, answers in chat form",
     },

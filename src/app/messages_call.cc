@@ -17,6 +17,9 @@ class MessagesCall final : public DialectCall {
 
   Result<void> parse(std::string_view body) override {
     ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(*head_.profile)));
+    if (head_.on_body_version && !request_.version.empty()) {
+      ZH_RETURN_IF_ERROR(choose_profile(body));
+    }
     apply_server_habits(service_, *head_.profile, request_.chat);
     return {};
   }
@@ -29,7 +32,11 @@ class MessagesCall final : public DialectCall {
     ReplyHead head;
     ZH_ASSIGN_OR_RETURN(head.model,
                         resolve_model_name(service_.config.model, tier.name(), chat.model));
-    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
+    const PromptDetail detail = request_.reply.diagnostics.prompt_breakdown
+                                    ? PromptDetail::kBreakdown
+                                    : PromptDetail::kTokens;
+    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt,
+                        tier.prepare_prompt(chat.conversation, detail));
     ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
     PreparedCall call;
     call.choices.push_back(tier.make_generation(prompt, chat.generation));
@@ -38,6 +45,10 @@ class MessagesCall final : public DialectCall {
     AnthropicReplyOptions options = request_.reply;
     options.profile = head_.stream_profile.value_or(head_.profile->stream);
     options.heartbeat = head_.profile->heartbeat;
+    if (const auto& parts = prompt.breakdown) {
+      options.prompt_tokens = PromptTokens{parts->system_tokens, parts->tools_tokens,
+                                           parts->messages_tokens, parts->template_tokens};
+    }
     if (chat.stream) {
       call.stream = std::make_unique<AnthropicStream>(std::move(head), std::move(options));
     } else {
@@ -47,8 +58,18 @@ class MessagesCall final : public DialectCall {
   }
 
  private:
+  Result<void> choose_profile(std::string_view body) {
+    const WireProfile& chosen = service_.wire_profiles.find(request_.version);
+    if (&chosen == head_.profile) return {};
+    head_.profile = &chosen;
+    head_.on_body_version(chosen);
+    // Read again: the profile may be stricter.
+    ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(chosen)));
+    return {};
+  }
+
   Service& service_;
-  const MessagesHead head_;
+  MessagesHead head_;
   AnthropicRequest request_;
 };
 

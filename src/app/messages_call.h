@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct MessagesHead {
   const WireProfile* profile = nullptr;  ///< chosen by the version; outlives the call
   std::string request_id;
   std::optional<StreamProfile> stream_profile;  ///< the client's own choice
+  /// Set where the head names no version: the body may. Called on the worker of parse().
+  std::function<void(const WireProfile&)> on_body_version;
 };
 
 std::unique_ptr<DialectCall> make_messages_call(Service& service, MessagesHead head);

@@ -98,6 +98,8 @@ class CompletionsCall final : public DialectCall {
     PreparedCall call;
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
+      ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
+                                    request_.generation.max_tokens));
       prompt.output.rules = request_.output;
       for (std::uint32_t i = 0; i < request_.choices_per_prompt; ++i) {
         call.choices.push_back(service_.tier().make_generation(prompt, request_.generation, {i}));

@@ -128,8 +128,9 @@ void Tier::stop() {
   }
 }
 
-Result<PreparedPrompt> Tier::prepare_prompt(const Conversation& conversation) const {
-  ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompts_.prepare(conversation));
+Result<PreparedPrompt> Tier::prepare_prompt(const Conversation& conversation,
+                                            PromptDetail detail) const {
+  ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompts_.prepare(conversation, detail));
   if (prompt.tokens.size() > window()) return prompt_too_long(prompt.tokens.size(), window());
   return prompt;
 }

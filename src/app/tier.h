@@ -57,7 +57,8 @@ class Tier {
   EngineSnapshot snapshot() const { return loop_->snapshot(); }
 
   /// A conversation to tokens. Errors: kInvalidRequest, kPromptTooLong.
-  Result<PreparedPrompt> prepare_prompt(const Conversation& conversation) const;
+  Result<PreparedPrompt> prepare_prompt(const Conversation& conversation,
+                                        PromptDetail detail = PromptDetail::kTokens) const;
   /// Text that is the whole prompt as it stands: names of special tokens in it are those tokens.
   /// Errors: kInvalidRequest (nothing in it), kPromptTooLong.
   Result<PreparedPrompt> prepare_text(std::string_view text) const;

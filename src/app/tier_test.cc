@@ -81,5 +81,59 @@ TEST(Tier, RefusesAPromptThatIsLongerThanTheWindow) {
   EXPECT_NE(prepared.error().message.find("tokens > 128 maximum"), std::string::npos);
 }
 
+// ---- Prompts and choices ----
+
+std::unique_ptr<Tier> tier_with_window(std::uint32_t tokens) {
+  EngineConfig config;
+  config.context_tokens = tokens;
+  auto tier = make_tier(config);
+  EXPECT_TRUE(tier.ok());
+  return std::move(tier).value();
+}
+
+TEST(Tier, TakesNamesOfSpecialTokensAtTheirWordOnlyInWholePrompts) {
+  const auto tier = tier_with_window(128);
+  const auto written = tier->prepare_text("a<|im_end|>");
+  ASSERT_TRUE(written.ok());
+  EXPECT_EQ(written->tokens, (std::vector<Token>{'a', FakeTokens::kEnd}));
+  const auto embedded = tier->prepare_embedding_text("a<|im_end|>");
+  ASSERT_TRUE(embedded.ok());
+  EXPECT_EQ(embedded->tokens.size(), 11u);
+}
+
+TEST(Tier, RefusesTokensOutsideTheVocabulary) {
+  const auto tier = tier_with_window(128);
+  const auto vocabulary = static_cast<Token>(tier->model().info().vocabulary);
+  EXPECT_TRUE(tier->prepare_tokens({0, vocabulary - 1}).ok());
+  for (const Token wrong : {Token{-1}, vocabulary}) {
+    const auto prepared = tier->prepare_tokens({0, wrong});
+    ASSERT_FALSE(prepared.ok());
+    EXPECT_EQ(prepared.error().code, ErrorCode::kInvalidRequest);
+    EXPECT_NE(prepared.error().message.find(std::to_string(wrong)), std::string::npos);
+  }
+}
+
+TEST(Tier, TakesPromptsUpToTheWindowAndNoEmptyOnes) {
+  const auto tier = tier_with_window(128);
+  EXPECT_FALSE(tier->prepare_text("").ok());
+  EXPECT_FALSE(tier->prepare_embedding_text("").ok());
+  EXPECT_FALSE(tier->prepare_tokens({}).ok());
+  EXPECT_TRUE(tier->prepare_text(std::string(128, 'x')).ok());
+  const auto longer = tier->prepare_text(std::string(129, 'x'));
+  ASSERT_FALSE(longer.ok());
+  EXPECT_EQ(longer.error().code, ErrorCode::kPromptTooLong);
+}
+
+TEST(Tier, GivesEachChoiceItsOwnSeedIfThereIsOne) {
+  const auto tier = tier_with_window(128);
+  const auto prompt = tier->prepare_text("x");
+  ASSERT_TRUE(prompt.ok());
+  GenerationParameters generation;
+  EXPECT_FALSE(tier->make_generation(*prompt, generation, {2}).request.sampling.seed.has_value());
+  generation.sampling.seed = 40;
+  EXPECT_EQ(tier->make_generation(*prompt, generation).request.sampling.seed, 40u);
+  EXPECT_EQ(tier->make_generation(*prompt, generation, {2}).request.sampling.seed, 42u);
+}
+
 }  // namespace
 }  // namespace zerohop

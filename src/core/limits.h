@@ -68,8 +68,6 @@ inline constexpr std::size_t kVolatileContextBytesMax = 64u << 10;
 inline constexpr std::size_t kCustomIdBytesMax = 64;
 /// Requests of one message batch; the hosted API's limit.
 inline constexpr std::size_t kBatchRequestsMax = 100'000;
-/// Bytes of the body that creates a message batch; the hosted API's limit.
-inline constexpr std::size_t kBatchBodyBytesMax = 256u << 20;
 /// Bytes of a model's name: it is echoed in replies and looked up in tables.
 inline constexpr std::size_t kModelNameBytesMax = 256;
 /// Stop sequences of one request, and bytes of one of them: the automaton has one state a byte.

@@ -116,7 +116,7 @@ void EngineLoop::finish(Sequence& sequence, FinishReason reason) {
   reason = sequence.request.stage->flush(reason, stage_events_);
   sequence.usage.thinking_tokens = sequence.request.stage->thinking_tokens();
   for (Event& event : stage_events_) emit(sequence, std::move(event));
-  report_end(sequence, reason, {});
+  report_end(sequence, reason, std::string(sequence.request.stage->flushed_stop_sequence()));
 }
 
 void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence) {

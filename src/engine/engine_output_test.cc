@@ -83,6 +83,27 @@ TEST(EngineOutput, LetsFlushChangeTheReason) {
   EXPECT_EQ(client->find<ToolCallDelta>()->json, "xx}");
 }
 
+// What it held back turns out to complete a stop sequence.
+class LateStopStage final : public OutputStage {
+ public:
+  StageVerdict accept(Token, std::string_view, std::vector<Event>&) override { return {}; }
+  FinishReason flush(FinishReason, std::vector<Event>& events) override {
+    events.push_back(TextDelta{"shown"});
+    return FinishReason::kStopSequence;
+  }
+  std::string_view flushed_stop_sequence() const override { return "END"; }
+};
+
+TEST(EngineOutput, NamesTheStopSequenceThatTheFlushFound) {
+  EngineHarness engine(repeats('x'), harness_context());
+  HarnessRequest request{.prompt = "p", .max_tokens = 3};
+  request.stage = std::make_unique<LateStopStage>();
+  const auto client = engine.complete(std::move(request));
+  EXPECT_EQ(client->find<Finished>()->reason, FinishReason::kStopSequence);
+  EXPECT_EQ(client->find<Finished>()->stop_sequence, "END");
+  EXPECT_EQ(client->text(), "shown");
+}
+
 TEST(EngineOutput, CountsThinkingThatTheFlushShowed) {
   const auto client = call_tool(0, 2);
   EXPECT_EQ(client->find<Finished>()->reason, FinishReason::kMaxTokens);

@@ -79,7 +79,7 @@ constexpr const char* kToolTemplate =
     "{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}"
     "{{ m.content }}"
     "{% for call in m.tool_calls %}{{ '(' + call.function.name + call.id + ' ' }}"
-    "{{ call.function.arguments.at }}{{ ')' }}{% endfor %}"
+    "{{ call.function.arguments | tojson }}{{ ')' }}{% endfor %}"
     "{% if m.role == 'tool' %}{{ '=' + m.tool_call_id + m.name }}{% endif %}"
     "{% endfor %}{% if add_generation_prompt %}<assistant>"
     "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
@@ -97,7 +97,8 @@ TEST(LlamaChatTemplateTools, ToolsCallsResultsAndThoughtsReachTheTemplate) {
       model->chat_template().render({.messages = messages, .tools = tools});
   ASSERT_TRUE(prompt.ok()) << prompt.error().message;
   EXPECT_EQ(*prompt,
-            "[look:{\"type\": \"object\"}]<user>One<assistant><think>deep</think>Hm(lookc1 it)"
+            "[look:{\"type\": \"object\"}]<user>One<assistant><think>deep</think>Hm(lookc1 "
+            "{\"at\": \"it\"})"
             "<tool>Seen=c1look<assistant>");
 }
 

@@ -283,7 +283,6 @@ void OutputSegmenter::give_back_call(SegmentSink& sink) {
   std::string again = raw_.substr(text);
   again += input_;
   give(std::string_view(raw_).substr(0, text), sink);
-  block_shown_ = true;  // a bare call is tried once
   joined_ = std::move(again);
   input_ = joined_;
 }

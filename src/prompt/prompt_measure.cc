@@ -58,6 +58,14 @@ std::size_t byte_of_mark(const MeasuredPrompt& prompt, const ShapedMark& mark) {
   return end_of_named(prompt, names, {byte, next});
 }
 
+// Whether the template writes calls of one of the messages [first, end).
+bool makes_calls(const ShapedConversation& conversation, std::size_t first, std::size_t end) {
+  for (std::size_t i = first; i < end; ++i) {
+    if (!conversation.messages[i].tool_calls.empty()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::size_t marked_tokens(const MeasuredPrompt& prompt) {
@@ -67,46 +75,36 @@ std::size_t marked_tokens(const MeasuredPrompt& prompt) {
 }
 
 PromptBreakdown break_down(const MeasuredPrompt& prompt) {
-  const auto before = [&](std::size_t byte) {
-    return static_cast<std::uint32_t>(prompt.tokenizer.tokens_before(prompt.tokenized, byte));
-  };
   const auto between = [&](std::size_t begin, std::size_t end) {
-    return before(end) - before(begin);
+    return static_cast<std::uint32_t>(prompt.tokenizer.tokens_before(prompt.tokenized, end) -
+                                      prompt.tokenizer.tokens_before(prompt.tokenized, begin));
   };
   PromptBreakdown parts;
-  const FrontText& front = prompt.conversation.front;
-  const std::vector<PlacedContent> contents = contents_of(prompt);
-  std::size_t end = 0;                                        // of the content before
-  bool template_writes = !prompt.conversation.tools.empty();  // tools, in front of the first turn
-  std::size_t calling = prompt.conversation.messages.size();  // the last message seen with calls
-  for (const PlacedContent& content : contents) {
-    const TemplateMessage& message = prompt.conversation.messages[content.message];
-    if (calling < content.message) {
+  const ShapedConversation& conversation = prompt.conversation;
+  const FrontText& front = conversation.front;
+  bool template_lists_tools = !conversation.tools.empty();  // somewhere in front of the first turn
+  std::size_t end = 0;                                      // of the content before
+  std::size_t last_message = 0;                             // the one it belongs to
+  for (const PlacedContent& content : contents_of(prompt)) {
+    const bool is_system = content.message == 0 && conversation.messages.front().role == "system";
+    if (template_lists_tools && !is_system) {
+      parts.tools_tokens += between(end, content.range.begin);
+      template_lists_tools = false;
+    } else if (makes_calls(conversation, last_message, content.message)) {
       parts.messages_tokens += between(end, content.range.begin);
-      calling = prompt.conversation.messages.size();
     }
     std::size_t begin = content.range.begin;
-    if (content.message == front.message && front.system.end > 0) {
-      const std::size_t system_end = place_in(content, front.system.end);
+    if (content.message == front.message && front.system.end + front.tools.end > 0) {
+      const std::size_t tools_end = place_in(content, std::max(front.system.end, front.tools.end));
       const std::size_t tools_begin =
-          front.tools.size() > 0 ? place_in(content, front.tools.begin) : system_end;
-      const std::size_t tools_end = std::max(place_in(content, front.tools.end), tools_begin);
+          front.tools.size() > 0 ? place_in(content, front.tools.begin) : tools_end;
       parts.system_tokens += between(begin, tools_begin);
       parts.tools_tokens += between(tools_begin, tools_end);
       begin = tools_end;
     }
-    if (template_writes && message.role != "system") {
-      parts.tools_tokens += between(end, content.range.begin);
-      template_writes = false;
-    }
-    const std::uint32_t rest = between(begin, content.range.end);
-    (message.role == "system" && content.message == 0 ? parts.system_tokens
-                                                      : parts.messages_tokens) += rest;
+    (is_system ? parts.system_tokens : parts.messages_tokens) += between(begin, content.range.end);
     end = content.range.end;
-    for (std::size_t i = content.message; i < prompt.conversation.messages.size(); ++i) {
-      if (i > content.message && !prompt.conversation.messages[i].content.empty()) break;
-      if (!prompt.conversation.messages[i].tool_calls.empty()) calling = i;
-    }
+    last_message = content.message;
   }
   const auto all = static_cast<std::uint32_t>(prompt.tokenized.tokens.size());
   parts.template_tokens = all - parts.system_tokens - parts.tools_tokens - parts.messages_tokens;

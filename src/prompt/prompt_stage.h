@@ -39,7 +39,7 @@ struct PreparedPrompt {
 
 class PromptStage {
  public:
-  /// Tries the model's chat template out and logs how prompts will be rendered: 40 ms for the
+  /// Tries the model's chat template out and logs how prompts will be rendered: 70 ms for the
   /// default model.
   /// `default_system` is the system prompt of conversations that bring none; empty leaves it to the
   /// template.
@@ -47,7 +47,7 @@ class PromptStage {
 
   /// Errors: kInvalidRequest when the template refuses the conversation, or for a document that
   /// has no text yet. Costs the tokenising (about 305 µs per kB with libllama) of turns that were
-  /// not seen lately and, unless the template must run (see splice_mode()), some 50 µs for a
+  /// not seen lately and, unless the template must run (see splice_mode()), some 30 µs for a
   /// conversation of 6,000 tokens.
   Result<PreparedPrompt> prepare(const Conversation& conversation,
                                  PromptDetail detail = PromptDetail::kTokens) const;

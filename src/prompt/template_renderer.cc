@@ -8,9 +8,9 @@
 //
 //   su     "<|im_start|>system\n" [0] "<|im_end|>\n<|im_start|>user\n" [1] "<|im_end|>\n<|im_st…"
 //
-// and every later prompt of that shape is the cached text with the contents put in. For two short
-// messages shaping, splicing and the search for special texts together take 0.7 µs; for a prompt of
-// 32 KiB 77 µs, of which 75 are the search, beside 7.9 ms of tokenising.
+// and every later prompt of that shape is the cached text with the contents put in. The whole
+// prompt stage, tokens of known turns included, takes 28 µs for a conversation of 40 turns and
+// 6,000 tokens.
 //
 // Trust. The templates that do look at contents must be found out:
 //   1. At load time 45 conversations, with contents that templates are known to change, are

@@ -50,7 +50,7 @@ std::vector<PlacedContent> locate_contents(std::string_view text,
 
 class TemplateRenderer {
  public:
-  /// Tries the template out on some hundred conversations: 30 ms for the default model. `specials`,
+  /// Tries the template out on some hundred conversations: 60 ms for the default model. `specials`,
   /// which must outlive the renderer, finds the texts that must not pass from contents into control
   /// tokens.
   TemplateRenderer(const ChatTemplate& chat_template, const SpecialTextFinder& specials);

@@ -247,8 +247,7 @@ CallState ToolCallReader::read_scalar(std::string_view& bytes, SegmentSink& sink
 // text_ is a JSON string, perhaps cut off, that may hold the object.
 void ToolCallReader::take_string_arguments() {
   const std::string object = json_unquoted(text_);
-  const std::string_view core = mark_core(object);
-  if (core.starts_with('{')) arguments_.feed(core, json_);
+  arguments_.feed(mark_core(object), json_);  // takes nothing but an object
 }
 
 CallState ToolCallReader::read_arguments(std::string_view& bytes, SegmentSink& sink) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""End-to-end tests of the program on the real default model.
+"""End-to-end tests of the program: on the real default model, and on a scripted one.
 
-    run.py --zerohop PROGRAM [--only PATTERN] [--list]
+    run.py --zerohop PROGRAM [--only PATTERN] [--list] [where the client libraries are]
 
-Every function test_* of the modules test_*.py beside this file is a test and gets one Context
-(support/context.py). For each, one line `ok NAME` or `FAIL NAME: reason` goes to standard output;
-tracebacks and the logs of the servers go to standard error. Exit code 0 if all passed. Nothing is
-ever skipped: a missing model or client library fails.
+Every function test_* of the modules test_*.py beside this file is a test, and every function that a
+module's cases() names; each gets one Context (support/context.py). For each, one line `ok NAME` or
+`FAIL NAME: reason` goes to standard output; tracebacks and the logs of the servers go to standard
+error. Exit code 0 if all passed. Nothing is ever skipped: a missing model or client library fails.
 """
 import argparse
 import importlib
@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 
+from support.clients import Installed  # noqa: E402
 from support.context import Context  # noqa: E402
 from support.sandbox import SetupFailure  # noqa: E402
 
@@ -54,6 +55,8 @@ def discover(pattern):
                  for name, function in inspect.getmembers(module, inspect.isfunction)
                  if name.startswith("test_") and function.__module__ == module.__name__]
         tests += [(f"{path.stem}.{name}", function) for _, name, function in sorted(found)]
+        made = module.cases() if hasattr(module, "cases") else ()
+        tests += [(f"{path.stem}.{name}", function) for name, function in made]
     return [(name, function) for name, function in tests if pattern in name]
 
 
@@ -87,10 +90,24 @@ def run_one(name, function, context):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--zerohop", required=True, type=Path, help="the program under test")
+    parser.add_argument("--fake-server", type=Path, metavar="PROGRAM",
+                        help="zh_fake_server (default: beside the program under test)")
+    parser.add_argument("--node", default="", metavar="PROGRAM")
+    parser.add_argument("--node-modules", default="", metavar="FOLDER",
+                        help="with what tests/clients/package-lock.json names")
+    parser.add_argument("--python", action="append", default=[], metavar="NAME=PROGRAM",
+                        help="a Python with the clients of tests/clients/python/NAME.txt")
+    parser.add_argument("--compatibility", type=Path, metavar="FILE",
+                        help="write the table of clients and features there")
     parser.add_argument("--only", default="", help="part of the names of the tests to run")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("name", nargs="?", default="", help="the same as --only")
     return parser.parse_args()
+
+
+def installed(options):
+    pythons = dict(word.split("=", 1) for word in options.python)
+    return Installed(options.node, options.node_modules, {"main": sys.executable, **pythons})
 
 
 def main():
@@ -106,7 +123,10 @@ def main():
     signal.signal(signal.SIGALRM, on_alarm)
     signal.signal(signal.SIGTERM, on_terminate)
     failed = 0
-    with Context(options.zerohop.resolve()) as context:
+    program = options.zerohop.resolve()
+    fake = (options.fake_server or program.with_name("zh_fake_server")).resolve()
+    with Context(program, fake, installed(options)) as context:
+        context.compatibility_file = options.compatibility
         for name, function in tests:
             reason = run_one(name, function, context)
             failed += reason is not None

@@ -14,6 +14,7 @@
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
+#include "app/paths.h"
 #include "app/server.h"
 #include "base/random.h"
 #include "script.h"
@@ -53,6 +54,12 @@ Result<Script> read_script(const std::string& path) {
   return parse_script(text.str());
 }
 
+Result<void> keep_batches(Server& server, const std::string& folder) {
+  if (folder != "auto") return server.keep_batches(folder);
+  ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(process_environment()));
+  return server.keep_batches(folders.state);
+}
+
 Result<void> serve(const Arguments& arguments) {
   ZH_ASSIGN_OR_RETURN(Script script, read_script(arguments.script));
   ZH_ASSIGN_OR_RETURN(const CommandLine line, parse_command_line(arguments.serve));
@@ -71,6 +78,7 @@ Result<void> serve(const Arguments& arguments) {
   Server server(config, clock);
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
   ZH_RETURN_IF_ERROR(server.load(make_fake_model(options)));
+  ZH_RETURN_IF_ERROR(keep_batches(server, config.batches.folder));
   server.handle_signals();
   std::cout << "ready " << endpoint.url() << " instance=" << config.instance.id
             << " model=" << options.name << std::endl;

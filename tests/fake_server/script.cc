@@ -172,10 +172,19 @@ const ScriptRule* choose_rule(const Script& script, const PromptView& prompt) {
 }
 
 Token next_token(const Model& model, const ScriptRule& rule, std::string_view answer) {
+  // Prompts open a thought, or show an empty one, as the client asks; replies need not care.
+  constexpr std::string_view kOpenThought = "<think>\n";
+  constexpr std::string_view kEmptyThought = "<think>\n\n</think>\n\n";
+  std::string reply = rule.reply;
+  if (answer.starts_with(kEmptyThought)) {
+    answer.remove_prefix(kEmptyThought.size());
+  } else if (answer.starts_with(kOpenThought) && !reply.starts_with(kOpenThought)) {
+    reply = std::string(kOpenThought) + "</think>\n\n" + reply;
+  }
   // The end of the answer so far that is a beginning of the reply, as long as possible.
-  std::size_t done = std::min(answer.size(), rule.reply.size());
-  while (!answer.ends_with(std::string_view(rule.reply).substr(0, done))) --done;
-  const std::string_view rest = std::string_view(rule.reply).substr(done);
+  std::size_t done = std::min(answer.size(), reply.size());
+  while (!answer.ends_with(std::string_view(reply).substr(0, done))) --done;
+  const std::string_view rest = std::string_view(reply).substr(done);
   if (rest.empty()) return FakeTokens::kEnd;
   if (rule.tokens == ReplyTokens::kBytes) return static_cast<unsigned char>(rest[0]);
   // No piece of the vocabulary is longer than this.

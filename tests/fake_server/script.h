@@ -13,7 +13,8 @@
 //
 // The first rule that fits answers; a prompt that none fits is answered with the words of
 // kNoRuleReply. Where the prompt has begun the assistant's turn (a prefill, a forced call), that is
-// a part of `reply`, or else `reply` comes behind it.
+// a part of `reply`, or else `reply` comes behind it. A thought that the prompt has opened is
+// closed at once when `reply` has none.
 //
 // A Script is immutable; a ScriptedModel belongs to the engine thread.
 #pragma once

@@ -57,6 +57,14 @@ TEST(FakeServerScript, WhatThePromptHasBegunIsPartOfTheReply) {
   EXPECT_EQ(answer_to(script, "<|im_start|>assistant\nWell: "), "<call>one");
 }
 
+TEST(FakeServerScript, AThoughtThatThePromptHasOpenedIsClosedWhenTheReplyHasNone) {
+  const Script silent = script_of(R"([{"reply":"Hi"}])");
+  const Script thinks = script_of(R"([{"reply":"<think>\nHm\n</think>\n\nHi"}])");
+  EXPECT_EQ(answer_to(silent, "<|im_start|>assistant\n<think>\n"), "</think>\n\nHi");
+  EXPECT_EQ(answer_to(silent, "<|im_start|>assistant\n<think>\n\n</think>\n\n"), "Hi");
+  EXPECT_EQ(answer_to(thinks, "<|im_start|>assistant\n<think>\n"), "Hm\n</think>\n\nHi");
+}
+
 TEST(FakeServerScript, ARepeatedReplyIsSaidSoOften) {
   EXPECT_EQ(answer_to(script_of(R"([{"reply":"ab ","repeat":3}])"), "<|im_start|>assistant\n"),
             "ab ab ab ");

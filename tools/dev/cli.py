@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from dev import build, bundle, llama, model, runner, sysdeps
+from dev import build, bundle, clients, llama, model, runner, sysdeps
 from dev.checks import all as checks
 from dev.common import ROOT, Failure, say
 from dev.tally import Tally
@@ -98,7 +98,7 @@ def all_tests(args, sources):
     sysdeps.require(["build", "test"], args.yes)
     download = model.ModelDownload(sources).start()
     if args.name in ("", "e2e", "checks"):
-        return whole_groups(args.name, args, sources, download)
+        return whole_groups(args, sources, download)
     folder = build.configure("relassert", args.llama, sources)
     request = runner.select(folder, args.name)
     build.build("relassert", args.llama, sources, request.targets)
@@ -106,24 +106,28 @@ def all_tests(args, sources):
     result = runner.own_tests(args.name)
     result.add(runner.ctest(request))
     if result.passed + result.failed() == 0:
-        result.add(runner.end_to_end(build.program(folder), sources, args.name))
+        libraries = clients.ClientLibraries(sources).start()
+        result.add(runner.end_to_end(runner.EndToEndRun(build.program(folder), sources, libraries,
+                                                        args.name)))
     return result
 
 
-def whole_groups(name, args, sources, download):
+def whole_groups(args, sources, download):
     """All tests, or one of the groups `checks` and `e2e`."""
+    name = args.name
     result = Tally()
     if name != "e2e":
         result.add(runner.own_tests())
         result.add(runner.tree_checks())
     if name == "checks":
         return result
-    folder = build.build("relassert", args.llama, sources, ["zerohop"] if name == "e2e" else [])
+    libraries = clients.ClientLibraries(sources).start()
+    targets = ["zerohop", "zh_fake_server"] if name == "e2e" else []
+    folder = build.build("relassert", args.llama, sources, targets)
     download.wait()
     if name == "":
         result.add(runner.ctest(runner.CtestRun(folder)))
-    if runner.E2E.exists():
-        result.add(runner.end_to_end(build.program(folder), sources))
+    result.add(runner.end_to_end(runner.EndToEndRun(build.program(folder), sources, libraries)))
     return result
 
 

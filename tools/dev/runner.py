@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from dev import tally
 from dev.checks.all import run_tree_checks
+from dev.clients import ClientLibraries
 from dev.common import ROOT, Failure, jobs, say
 from dev.python_env import environment
 from dev.tally import Tally
 
 E2E = ROOT / "tests/e2e/run.py"
 E2E_REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"
+COMPATIBILITY = ROOT / "docs/COMPATIBILITY.md"
 SUPPRESSIONS = ROOT / "tools/dev/suppressions"
 
 
@@ -82,13 +84,22 @@ def select(folder, name):
     return CtestRun(folder, gtest_filter=f"*{name}*", programs="_test$")
 
 
-def end_to_end(program, sources, name=""):
-    """Runs tests/e2e/run.py against the program with the official client library."""
-    if not E2E.exists():
-        return Tally()
-    requirements = [str(E2E_REQUIREMENTS)] if E2E_REQUIREMENTS.exists() else []
-    python = environment("e2e", requirements, sources.wheels) / "bin/python"
-    words = [str(python), str(E2E), "--zerohop", str(program)] + (["--only", name] if name else [])
+@dataclass
+class EndToEndRun:
+    """tests/e2e/run.py against the program, with all client libraries."""
+    program: object
+    sources: object
+    clients: ClientLibraries  # started
+    name: str = ""            # part of the names of the tests to run; empty for all
+
+
+def end_to_end(request):
+    """Runs the end-to-end tests and returns their tally."""
+    python = environment("e2e", [str(E2E_REQUIREMENTS)], request.sources.wheels) / "bin/python"
+    words = [str(python), str(E2E), "--zerohop", str(request.program), *request.clients.flags()]
+    words += ["--only", request.name] if request.name else []
+    if os.environ.get("ZEROHOP_GOLDEN_UPDATE"):
+        words += ["--compatibility", str(COMPATIBILITY)]
     process = subprocess.Popen(words, cwd=ROOT, text=True, errors="replace",
                                stdout=subprocess.PIPE)
     lines = []

@@ -57,7 +57,8 @@ def unpack(path, folder):
 class Registries:
     """The public registries, through npm and pip as the machine is set up for them."""
 
-    wheels = None  # pip asks its index
+    wheels = None     # pip asks its index
+    npm_cache = None  # npm asks its registry
 
     def npm(self, package, folder):
         run_quiet([*npm(), "pack", "--loglevel=error", f"{package.name}@{package.version}"],
@@ -90,6 +91,7 @@ class BundleFile:
         self.folder = unpacked
         unpack(path, unpacked)
         self.wheels = unpacked / "wheels"
+        self.npm_cache = unpacked / "npm-cache"
 
     def npm(self, package, folder):
         path = self._need(f"npm/{package.file_name}")

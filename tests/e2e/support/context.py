@@ -3,7 +3,9 @@ import json
 import os
 import subprocess
 import threading
+from urllib.parse import urlsplit
 
+from support import audit, script
 from support.http import Reply, header_dict
 from support.sandbox import Sandbox, SetupFailure
 from support.server import ServerProcess
@@ -12,33 +14,59 @@ from support.waiting import PATIENCE_SECONDS
 
 class Context:
     """Owned by the runner, for one run. `server` is shared by the tests, and started by the first
-    one that asks; what `start_server` gives belongs to the running test and ends with it.
+    one that asks; so is `scripted`, the same server around a model that says what
+    support/script.py tells it to. What the `start_` functions give belongs to the running test and
+    ends with it. `installed` says where the client libraries are (support/clients.py).
     """
 
-    def __init__(self, program):
+    def __init__(self, program, fake_program, installed):
         self.program = program
+        self.fake_program = fake_program
+        self.installed = installed
+        self.compatibility_file = None  # to write the table of clients to
         self.sandbox = Sandbox()
-        self.shared = None
+        self.shared = {}  # program → server
         self.own = []
+        self.last_logs = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.end_test()
-        if self.shared:
-            self.shared.kill()
+        for server in self.shared.values():
+            server.kill()
         self.sandbox.close()
 
     # ---- Servers ----
 
     @property
     def server(self):
-        if self.shared is None:
+        return self._shared(self.program)
+
+    @property
+    def scripted(self):
+        return self._shared(self.fake_program)
+
+    def _shared(self, program):
+        if program not in self.shared:
             # A server ends with the thread that started it (PR_SET_PDEATHSIG).
             assert threading.current_thread() is threading.main_thread(), "ask before the threads"
-            self.shared = self._launch(["--port", "0"]).wait_ready()
-        return self.shared
+            words = ["--port", "0"]
+            if program == self.fake_program:
+                words = self._script_words(script.RULES) + words
+            self.shared[program] = self._launch(words, program=program).wait_ready()
+        return self.shared[program]
+
+    def start_scripted(self, *flags, rules=script.RULES, environment=None):
+        """A scripted server of the test's own, ready."""
+        words = [*self._script_words(rules), "--port", "0", *flags]
+        server = self._launch(words, environment, self.fake_program)
+        self.own.append(server)
+        return server.wait_ready()
+
+    def _script_words(self, rules):
+        return ["--script", str(self.sandbox.file(".json", json.dumps(rules)))]
 
     def start_server(self, *flags, config=None, environment=None, port="0"):
         """A server of the test's own, ready. `config` is YAML text; `port` None leaves it out."""
@@ -49,13 +77,18 @@ class Context:
         self.own.append(server)
         return server.wait_ready()
 
-    def _launch(self, flags, environment=None):
-        self.sandbox.require_model()
-        if not self.program.is_file():
-            raise SetupFailure(f"there is no program {self.program}")
-        variables = self.sandbox.environment(**(environment or {}))
-        return ServerProcess([str(self.program), "serve", *flags], variables,
-                             self.sandbox.path(".log"))
+    def _launch(self, flags, environment=None, program=None):
+        program = program or self.program
+        command = [str(program)]
+        if program == self.program:
+            self.sandbox.require_model()
+            command.append("serve")
+        if not program.is_file():
+            raise SetupFailure(f"there is no program {program}")
+        # Two servers cannot keep their message batches in one folder.
+        state = {"XDG_STATE_HOME": str(self.sandbox.path("-state"))}
+        variables = self.sandbox.environment(**{**state, **(environment or {})})
+        return ServerProcess([*command, *flags], variables, self.sandbox.path(".log"))
 
     # ---- Other programs ----
 
@@ -84,7 +117,10 @@ class Context:
         lines = head.decode("latin-1").split("\r\n")
         pairs = [line.split(": ", 1) if ": " in line else [line.rstrip(":"), ""]
                  for line in lines[1:]]
-        return Reply(int(lines[0].split(" ")[1]), header_dict(pairs), body)
+        reply = Reply(int(lines[0].split(" ")[1]), header_dict(pairs), body)
+        method, path = curl_target([str(word) for word in arguments])
+        audit.check_answer(method, path, reply.status, reply.headers.get("content-type"), body)
+        return reply
 
     def curl_messages(self, body, *arguments):
         """curl's POST of a body to /v1/messages of the shared server."""
@@ -92,6 +128,9 @@ class Context:
 
     def client(self, server=None, **options):
         """The official client library, without its own retries. Use it as a context manager."""
+        import httpx2
+        options.setdefault("http_client",
+                           httpx2.Client(transport=audit.recording_transport(httpx2)))
         return self._client_class("Anthropic")(**self._client_options(server, options))
 
     def async_client(self, server=None, **options):
@@ -116,23 +155,36 @@ class Context:
     # ---- After each test ----
 
     def end_test(self):
-        """Ends the test's servers. A complaint when the shared one has died."""
+        """Ends the test's servers. A complaint when a shared one has died, or when an answer did
+        not have its published shape."""
         self.last_logs = [server.log for server in self.own]
         for server in self.own:
             server.kill()
         self.own = []
-        if self.shared is None:
-            return None
-        self.last_logs.append(self.shared.log)
-        if self.shared.alive():
-            return None
-        code = self.shared.process.returncode
-        self.shared.kill()
-        self.shared = None
-        return f"the server ended with exit code {code}"
+        complaints = audit.drain()[:3]
+        for program, server in list(self.shared.items()):
+            self.last_logs.append(server.log)
+            if not server.alive():
+                complaints.append(f"the server ended with exit code {server.process.returncode}")
+                server.kill()
+                del self.shared[program]
+        return "; ".join(complaints) or None
 
     def show_logs(self, out):
         """The last lines of the servers that took part in the last test."""
         for log in self.last_logs:
             text = log.read_text(errors="replace") if log.exists() else ""
             print("\n".join(["--- log of the server", *text.splitlines()[-12:]]), file=out)
+
+
+def curl_target(arguments):
+    """(method, path) of a curl command."""
+    url = next((word for word in arguments if word.startswith("http")), "")
+    method = "GET"
+    if any(word in ("--json", "-d", "--data", "--data-binary") for word in arguments):
+        method = "POST"
+    if "--head" in arguments:
+        method = "HEAD"
+    if "-X" in arguments:
+        method = arguments[arguments.index("-X") + 1]
+    return method, urlsplit(url).path

@@ -3,6 +3,8 @@ import http.client
 import json
 from dataclasses import dataclass
 
+from support import audit
+
 JSON_HEADERS = {"content-type": "application/json"}
 
 
@@ -40,7 +42,9 @@ def exchange(connection, method, path, body=None, headers=None):
     connection.request(method, path, as_bytes(body), {**JSON_HEADERS, **(headers or {})})
     response = connection.getresponse()
     content = response.read()
-    return Reply(response.status, header_dict(response.getheaders()), content)
+    headers = header_dict(response.getheaders())
+    audit.check_answer(method, path, response.status, headers.get("content-type"), content)
+    return Reply(response.status, headers, content)
 
 
 def post_bytes(path, body, headers=None):

@@ -6,6 +6,8 @@ that hold only comments are allowed anywhere; everything else that a client coul
 import json
 from dataclasses import dataclass, field
 
+from support import anthropic_shapes, audit
+
 DELTA_OF_BLOCK = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "thinking"),
                   "tool_use": ("input_json_delta", "partial_json")}
 
@@ -45,6 +47,7 @@ class StreamReading:
         assert not self.ended, f"{frame.event} after the end"
         assert frame.data.get("type") == frame.event, f"event {frame.event}, data {frame.data}"
         self.names.append(frame.event)
+        audit.check_shape(anthropic_shapes.EVENT, frame.data, frame.event)
         step = getattr(self, "on_" + frame.event, None)
         assert step, f"unknown event {frame.event}"
         if frame.event not in ("message_start", "error"):
@@ -75,7 +78,7 @@ class StreamReading:
         if block["type"] == "text":
             assert block["text"] == "", block
             assert block.get("citations", []) is not None, block
-        self.open_block = {"index": index, "type": block["type"]}
+        self.open_block = {"index": index, "type": block["type"], "signed": False}
         self.texts[index] = ""
         self.deltas = 0
 
@@ -83,6 +86,11 @@ class StreamReading:
         assert self.open_block, "a delta outside of a block"
         assert data["index"] == self.open_block["index"], data
         kind, key = DELTA_OF_BLOCK[self.open_block["type"]]
+        assert not self.open_block["signed"], f"a delta behind the signature: {data}"
+        if data["delta"]["type"] == "signature_delta" and kind == "thinking_delta":
+            self.open_block["signed"] = True
+            self.deltas += 1
+            return
         assert data["delta"]["type"] == kind, data
         assert data["delta"][key], f"an empty delta: {data}"
         self.texts[data["index"]] += data["delta"][key]
@@ -90,7 +98,9 @@ class StreamReading:
 
     def on_content_block_stop(self, data):
         assert self.open_block and data["index"] == self.open_block["index"], data
-        assert self.deltas > 0, "a block without a delta"
+        assert self.deltas > 0 or self.open_block["type"] == "tool_use", "a block without a delta"
+        thinking = self.open_block["type"] == "thinking"
+        assert self.open_block["signed"] == thinking, "thinking ends with its signature"
         self.open_block = None
 
     def on_message_delta(self, data):
