@@ -52,11 +52,9 @@ Result<void> refuse_compaction(const JsonPlace& body) {
       "compaction is not supported by this server; ask for a summary in a message instead");
 }
 
-Result<std::string> parse_version(const JsonPlace& body) {
-  const auto place = body.find("anthropic_version");
-  if (!place) return std::string();
-  ZH_ASSIGN_OR_RETURN(const std::string_view version, place->string());
-  return std::string(version);
+Result<void> check_version(const JsonPlace& body) {
+  if (const auto place = body.find("anthropic_version")) ZH_RETURN_IF_ERROR(place->string());
+  return {};
 }
 
 Result<std::string> parse_model(const JsonPlace& body, const ParseOptions& options) {
@@ -138,7 +136,7 @@ Result<AnthropicRequest> parse_messages_request(std::string_view body,
   const JsonPlace root(document.root());
   ZH_ASSIGN_OR_RETURN(ParsedPrompt parsed, parse_prompt(root, options));
   ChatRequest& chat = parsed.request.chat;
-  ZH_ASSIGN_OR_RETURN(parsed.request.version, parse_version(root));
+  ZH_RETURN_IF_ERROR(check_version(root));
   ZH_RETURN_IF_ERROR(refuse_compaction(root));
   ZH_ASSIGN_OR_RETURN(chat.generation, parse_anthropic_generation(root, options));
   if (const auto stream = root.find("stream")) {
@@ -157,6 +155,13 @@ Result<ChatRequest> parse_count_tokens_request(std::string_view body, const Pars
     parsed.request.chat.conversation.volatile_context = *std::move(context);
   }
   return std::move(parsed.request.chat);
+}
+
+std::string anthropic_version_of(std::string_view body) {
+  const auto document = parse_json(body);
+  if (!document.ok()) return {};
+  const JsonPlace root(document->root());
+  return std::string(root.text_or_empty("anthropic_version"));
 }
 
 }  // namespace zerohop

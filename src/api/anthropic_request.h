@@ -46,11 +46,15 @@ namespace zerohop {
 struct AnthropicRequest {
   ChatRequest chat;
   AnthropicReplyOptions reply;  ///< what the body says of it; headers may say more
-  std::string version;          ///< `anthropic_version`, as clients of cloud vendors send it
 };
 
 /// POST /v1/messages.
 Result<AnthropicRequest> parse_messages_request(std::string_view body, const ParseOptions& options);
+
+/// The member `anthropic_version`, in which clients of cloud vendors send what others put into the
+/// header; empty when there is none, or the body is no such request. To be known before a request is
+/// read, because a version may choose how strictly.
+std::string anthropic_version_of(std::string_view body);
 
 /// POST /v1/messages/count_tokens: what the prompt is made of; everything about generation is not
 /// looked at, `generation` and `stream` keep their defaults.

@@ -196,9 +196,12 @@ TEST(AnthropicDiagnostics, AreAskedForByField) {
             "diagnostics.prompt_breakdown: must be true or false, got 1");
 }
 
-TEST(AnthropicVersion, OfTheBodyIsKept) {
-  EXPECT_EQ(parse(R"("anthropic_version":"vertex-2023-10-16")")->version, "vertex-2023-10-16");
-  EXPECT_EQ(parse(R"("top_k":1)")->version, "");
+TEST(AnthropicVersion, OfTheBodyIsFoundBeforeTheRequestIsRead) {
+  EXPECT_EQ(anthropic_version_of(R"({"anthropic_version":"vertex-2023-10-16","messages":1})"),
+            "vertex-2023-10-16");
+  for (const char* body : {"{}", "[]", "no JSON", R"({"anthropic_version":5})", ""}) {
+    EXPECT_EQ(anthropic_version_of(body), "") << body;
+  }
 }
 
 TEST(AnthropicContext, IsCountedAsWell) {

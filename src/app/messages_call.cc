@@ -16,10 +16,8 @@ class MessagesCall final : public DialectCall {
   MessagesCall(Service& service, MessagesHead head) : service_(service), head_(std::move(head)) {}
 
   Result<void> parse(std::string_view body) override {
+    if (head_.on_body_version && service_.wire_profiles.any_version()) choose_profile(body);
     ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(*head_.profile)));
-    if (head_.on_body_version && !request_.version.empty()) {
-      ZH_RETURN_IF_ERROR(choose_profile(body));
-    }
     apply_server_habits(service_, *head_.profile, request_.chat);
     return {};
   }
@@ -58,14 +56,9 @@ class MessagesCall final : public DialectCall {
   }
 
  private:
-  Result<void> choose_profile(std::string_view body) {
-    const WireProfile& chosen = service_.wire_profiles.find(request_.version);
-    if (&chosen == head_.profile) return {};
-    head_.profile = &chosen;
-    head_.on_body_version(chosen);
-    // Read again: the profile may be stricter.
-    ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(chosen)));
-    return {};
+  void choose_profile(std::string_view body) {
+    head_.profile = &service_.wire_profiles.find(anthropic_version_of(body));
+    head_.on_body_version(*head_.profile);
   }
 
   Service& service_;

@@ -44,6 +44,9 @@ class WireProfiles {
   /// `version`: the header's value, or empty.
   const WireProfile& find(std::string_view version) const;
 
+  /// Whether some version is mapped at all.
+  bool any_version() const { return !by_version_.empty(); }
+
  private:
   WireProfile own_;
   std::map<std::string, WireProfile, std::less<>> by_version_;
