@@ -52,8 +52,8 @@ struct AnthropicRequest {
 Result<AnthropicRequest> parse_messages_request(std::string_view body, const ParseOptions& options);
 
 /// The member `anthropic_version`, in which clients of cloud vendors send what others put into the
-/// header; empty when there is none, or the body is no such request. To be known before a request is
-/// read, because a version may choose how strictly.
+/// header; empty when there is none, or the body is no such request. To be known before a request
+/// is read, because a version may choose how strictly.
 std::string anthropic_version_of(std::string_view body);
 
 /// POST /v1/messages/count_tokens: what the prompt is made of; everything about generation is not
