@@ -145,8 +145,8 @@ TEST(AnthropicRequest, StrictModeWantsWhatTheHostedApiWants) {
 }
 
 TEST(AnthropicRequest, CountingDoesNotLookAtGeneration) {
-  const std::string body = with(
-      R"(,"max_tokens":"many","stream":"yes","temperature":-1,"stop_sequences":5)");
+  const std::string body =
+      with(R"(,"max_tokens":"many","stream":"yes","temperature":-1,"stop_sequences":5)");
   const auto parsed = parse_count_tokens_request(body, ParseOptions{});
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->model, "m");

@@ -106,6 +106,10 @@ struct DocumentsConfig {
   std::uint32_t timeout_seconds = 20;
 };
 
+struct EmbeddingsConfig {
+  std::string model;  ///< a known name, or the path of a GGUF file; empty: the served model
+};
+
 struct BatchesConfig {
   std::string folder = "auto";  ///< empty: no batches
   std::uint32_t parallel = 1;
@@ -126,6 +130,7 @@ struct Config {
   WireConfig wire;
   PromptConfig prompt;
   DocumentsConfig documents;
+  EmbeddingsConfig embeddings;
   BatchesConfig batches;
   AuthConfig auth;
 };

@@ -311,6 +311,13 @@ const std::array kTable{
                           1, 3'600},
               "seconds", "Longest time to read one PDF document.", ""},
 
+    ConfigKey{"embeddings.model", "", "NAME|PATH",
+              TextType{[](Config& c) -> std::string& { return c.embeddings.model; }}, "",
+              "Another model for /v1/embeddings, loaded beside the served one: a name or the path "
+              "of a GGUF file. Encoders (the BERT family) take inputs of at most 2048 tokens, "
+              "fewer with a large vocabulary. An empty text takes the served model.",
+              ""},
+
     ConfigKey{"batches.folder", "", "PATH",
               TextType{[](Config& c) -> std::string& { return c.batches.folder; }}, "",
               "Where message batches are kept; auto takes the user's state folder, an empty text "

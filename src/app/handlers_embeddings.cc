@@ -29,26 +29,34 @@ struct PreparedEmbeddings {
   std::optional<std::uint32_t> dimensions;
 };
 
-Result<std::vector<Token>> tokens_of(const Tier& tier, const OpenAiPrompt& input,
+Result<std::vector<Token>> tokens_of(const EmbeddingModel& model, const OpenAiPrompt& input,
                                      const std::string& path) {
-  Result<PreparedPrompt> prompt = std::holds_alternative<std::string>(input)
-                                      ? tier.prepare_embedding_text(std::get<std::string>(input))
-                                      : tier.prepare_tokens(std::get<std::vector<Token>>(input));
-  if (prompt.ok()) return std::move(prompt->tokens);
-  Error error = std::move(prompt).error();
+  Result<std::vector<Token>> tokens =
+      std::holds_alternative<std::string>(input)
+          ? model.prepare_text(std::get<std::string>(input))
+          : model.prepare_tokens(std::get<std::vector<Token>>(input));
+  if (tokens.ok()) return tokens;
+  Error error = std::move(tokens).error();
   error.field = path;
   return error;
 }
 
+// One model makes all vectors, so the name only shows in the reply. That of the served model asks
+// for nothing else.
+Result<std::string> reply_name(const Service& service, const std::string& requested) {
+  const std::string& name = service.tier().embeddings().info().name;
+  return resolve_model_name(service.config.model, name,
+                            requested == service.tier().name() ? name : requested);
+}
+
 // On a worker.
 Result<PreparedEmbeddings> prepare(const Service& service, const std::string& body) {
-  const Tier& tier = service.tier();
+  const EmbeddingModel& model = service.tier().embeddings();
   ZH_ASSIGN_OR_RETURN(const OpenAiEmbeddingsRequest request, parse_embeddings_request(body, {}));
   PreparedEmbeddings prepared;
-  ZH_ASSIGN_OR_RETURN(prepared.reply.model,
-                      resolve_model_name(service.config.model, tier.name(), request.model));
+  ZH_ASSIGN_OR_RETURN(prepared.reply.model, reply_name(service, request.model));
   prepared.reply.encoding = request.encoding;
-  const std::uint32_t width = tier.model().info().embedding;
+  const std::uint32_t width = model.info().embedding;
   if (request.dimensions && *request.dimensions > width) {
     return invalid_request("dimensions", "must be at most " + std::to_string(width) +
                                              ", the width of this model's vectors, got " +
@@ -57,7 +65,7 @@ Result<PreparedEmbeddings> prepare(const Service& service, const std::string& bo
   prepared.dimensions = request.dimensions;
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
     ZH_ASSIGN_OR_RETURN(std::vector<Token> tokens,
-                        tokens_of(tier, request.inputs[i], "input[" + std::to_string(i) + "]"));
+                        tokens_of(model, request.inputs[i], "input[" + std::to_string(i) + "]"));
     prepared.request.inputs.push_back(std::move(tokens));
   }
   return prepared;

@@ -23,6 +23,14 @@ Result<std::unique_ptr<Model>> load_model(const ModelConfig& config) {
   return load_llama_model(llama_model_options(config, file));
 }
 
+// Null when the served model makes the vectors.
+Result<std::unique_ptr<Model>> load_embedding_model(const Config& config) {
+  if (config.embeddings.model.empty()) return std::unique_ptr<Model>();
+  ModelConfig same_devices = config.model;
+  same_devices.name = config.embeddings.model;
+  return load_model(same_devices);
+}
+
 // Where nobody chose a folder, a second server on the machine must not fail for want of it.
 Result<void> keep_batches(Server& server, const BatchesConfig& config) {
   if (config.folder.empty()) return {};
@@ -38,8 +46,9 @@ Result<void> serve(const Config& config) {
   Server server(config, clock);
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, load_model(config.model));
+  ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> embedding_model, load_embedding_model(config));
   const ModelInfo info = model->info();
-  ZH_RETURN_IF_ERROR(server.load(std::move(model)));
+  ZH_RETURN_IF_ERROR(server.load(std::move(model), std::move(embedding_model)));
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
   server.handle_signals();
   log_warning("no keys are configured: every process that reaches this address may use it", {});

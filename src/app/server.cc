@@ -67,6 +67,18 @@ Router make_router(Service& service) {
   return router;
 }
 
+// What makes the vectors, if it is another model; it answers nothing.
+void add_embedding_model(const EmbeddingModel& embeddings, std::vector<ModelDescription>& models) {
+  const std::string& name = embeddings.info().name;
+  const auto same = [&name](const ModelDescription& model) { return model.id == name; };
+  if (std::ranges::any_of(models, same)) return;
+  ModelDescription model;
+  model.id = name;
+  model.display_name = name;
+  model.max_input_tokens = embeddings.window();
+  models.push_back(std::move(model));
+}
+
 std::vector<ModelDescription> describe_models(const Config& config, const Tier& tier) {
   std::vector<ModelDescription> models;
   for (std::string& name : listed_model_names(config.model, tier.name())) {
@@ -79,6 +91,7 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
     model.abilities.pdf_input = true;
     models.push_back(std::move(model));
   }
+  add_embedding_model(tier.embeddings(), models);
   return models;
 }
 
@@ -144,11 +157,12 @@ Result<Endpoint> Server::listen() {
   return parts_->http->listen_tcp(config.host, config.port);
 }
 
-Result<void> Server::load(std::unique_ptr<Model> model) {
+Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model) {
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
   ZH_ASSIGN_OR_RETURN(service.wire_profiles, WireProfiles::from_config(service.config));
   TierParts parts;
+  parts.embedding_model = std::move(embedding_model);
   parts.clock = &service.clock;
   parts.waker = &parts_->waker;
   parts.seed = os_random_seed();
@@ -174,7 +188,7 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
   Service& service = parts_->service;
   ZH_ASSIGN_OR_RETURN(service.batches,
                       BatchService::open(service, parts_->io.get_executor(), folder));
-  for (ModelDescription& model : service.models) model.abilities.batch = true;
+  for (ModelDescription& model : service.models) model.abilities.batch = model.max_tokens > 0;
   service.batches->start();
   return {};
 }

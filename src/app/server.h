@@ -39,8 +39,9 @@ class Server {
   /// Binds the configured address. Errors: kAddressInUse, kConfiguration.
   Result<Endpoint> listen();
 
-  /// Makes the tier and starts its engine. Errors: kConfiguration.
-  Result<void> load(std::unique_ptr<Model> model);
+  /// Makes the tier and starts its engine. `embedding_model` makes the vectors of /v1/embeddings;
+  /// without one `model` does. Errors: kConfiguration.
+  Result<void> load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model = nullptr);
 
   /// Keeps message batches in `folder` and computes what is left there of an earlier process.
   /// Without it there are none. After load(). Errors: kConfiguration.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base64.h"
+#include "app/test_folder.h"
 #include "app/test_server.h"
 
 namespace zerohop {
@@ -105,6 +106,41 @@ TEST(ServerEmbeddings, NameTheInputThatIsWrong) {
   expect_refused(embed(server, ""), "input");
   EXPECT_EQ(embed(server, R"("input":")" + std::string(128, 'q') + "\"").status, 200);
   EXPECT_EQ(server.service().admission.in_flight(), 0u);
+}
+
+TEST(ServerEmbeddings, ComeFromAModelOfTheirOwnWhereOneIsLoaded) {
+  const TestBertFile bert;
+  const RunningServer server(TestServerOptions{.embeddings = &bert});
+  const json::value body = embed(server, R"("input":["one two","three"],"model":"any")").json();
+  EXPECT_EQ(text_at(body, "/model"), "bert");
+  EXPECT_EQ(text_at(embed(server, R"("input":"x","model":"fake")").json(), "/model"), "bert");
+  EXPECT_EQ(floats_of(body, 0).size(), TestBert::kWidth);
+  EXPECT_NEAR(length_of(floats_of(body, 1)), 1, 1e-5);
+  EXPECT_EQ(number_at(body, "/usage/prompt_tokens"), 6 + 2 + 5 + 2);
+  // "ab" as tokens of its own vocabulary, with and without those that stand around a text.
+  const json::value tokens = embed(server, R"("input":[[5,8],[2,5,8,3]])").json();
+  const std::vector<float> text = floats_of(embed(server, R"("input":"ab")").json(), 0);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    EXPECT_NEAR(floats_of(tokens, 0)[i], text[i], 1e-4);
+    EXPECT_NEAR(floats_of(tokens, 1)[i], text[i], 1e-4);
+  }
+  expect_refused(embed(server, R"("input":["a",")" + std::string(47, 'q') + "\"]"), "input[1]");
+  EXPECT_EQ(embed(server, R"("input":")" + std::string(46, 'q') + "\"").status, 200);
+  expect_refused(embed(server, R"("input":"a","dimensions":33)"), "dimensions");
+}
+
+TEST(ServerEmbeddings, ListTheirModelBesideTheServedOne) {
+  const TestBertFile bert;
+  const TestFolder batches;
+  const RunningServer server(TestServerOptions{.batches = batches.path(), .embeddings = &bert});
+  const json::value list = get(server, "/v1/models").json();
+  EXPECT_EQ(text_at(list, "/data/0/id"), "fake");
+  EXPECT_EQ(text_at(list, "/data/1/id"), "bert");
+  EXPECT_EQ(text_at(list, "/data/1/type"), "model");
+  EXPECT_EQ(number_at(list, "/data/1/max_input_tokens"), 48);
+  EXPECT_EQ(text_at(list, "/data/0/capabilities/batch/supported"), "true");
+  EXPECT_EQ(text_at(list, "/data/1/capabilities/batch/supported"), "false");
+  EXPECT_EQ(get(server, "/v1/models/bert").status, 200);
 }
 
 TEST(ServerEmbeddings, AreCancelledWhenTheirReaderLeaves) {

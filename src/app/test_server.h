@@ -26,6 +26,7 @@
 #include "app/service.h"
 #include "base/clock.h"
 #include "model/fake_model.h"
+#include "model/llama_test_bert.h"
 
 namespace zerohop {
 
@@ -72,6 +73,7 @@ struct TestServerOptions {
   std::function<void(Config& config)> configure = nullptr;
   std::filesystem::path batches = {};  ///< empty: none
   Gate* gate = nullptr;  ///< put into the model; outlives the server, which opens it when it goes
+  const TestBertFile* embeddings = nullptr;  ///< makes the vectors; null: the fake model does
 };
 
 class RunningServer {
@@ -85,7 +87,8 @@ class RunningServer {
     port_ = endpoint->port;
     FakeModelOptions model = options.model;
     if (gate_ != nullptr) model.fault = gate_->fault();
-    EXPECT_TRUE(server_.load(make_fake_model(model)).ok());
+    auto embeddings = options.embeddings == nullptr ? nullptr : options.embeddings->load();
+    EXPECT_TRUE(server_.load(make_fake_model(model), std::move(embeddings)).ok());
     if (!options.batches.empty()) {
       const auto kept = server_.keep_batches(options.batches);
       EXPECT_TRUE(kept.ok()) << kept.error().message;

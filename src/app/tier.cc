@@ -34,6 +34,11 @@ Result<void> check_options(const ContextOptions& options, const ModelInfo& info)
   const auto refuse = [](std::string message) {
     return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
   };
+  if (info.attention == AttentionType::kWholeText) {
+    return refuse("model.name: '" + info.name +
+                  "' is not a model that generates text token by token; it can be "
+                  "embeddings.model");
+  }
   if (info.context_trained != 0 && options.window > info.context_trained) {
     return refuse("engine.context_tokens: " + std::to_string(options.window) +
                   " is more than the model was trained for (" +
@@ -50,17 +55,6 @@ Result<void> check_options(const ContextOptions& options, const ModelInfo& info)
                   std::to_string(options.sequences) + ")");
   }
   return {};
-}
-
-// `model` outlives the engine.
-EmbeddingSupport embedding_support(const Model& model, const ContextOptions& context) {
-  const ContextOptions options = embedding_context_options(context.window, context.threads);
-  EmbeddingSupport support;
-  support.make_context = [&model, options] { return model.make_context(options); };
-  support.pooling = model.info().pooling;
-  support.window = options.window;
-  support.batch_rows = options.batch_rows;
-  return support;
 }
 
 }  // namespace
@@ -92,6 +86,8 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
                                            TierParts parts) {
   const ContextOptions options = context_options(config, model->info());
   ZH_RETURN_IF_ERROR(check_options(options, model->info()));
+  ZH_ASSIGN_OR_RETURN(EmbeddingModel embeddings,
+                      EmbeddingModel::create(*model, std::move(parts.embedding_model), options));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<ModelContext> context, model->make_context(options));
 
   EngineOptions engine_options;
@@ -103,13 +99,16 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   engine_options.seed = parts.seed;
   engine_options.on_step = std::move(parts.on_step);
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
-                           parts.waker, embedding_support(*model, options)};
+                           parts.waker, embeddings.support()};
   auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine_options));
-  return std::unique_ptr<Tier>(new Tier(std::move(model), std::move(loop), parts));
+  return std::unique_ptr<Tier>(
+      new Tier(std::move(model), std::move(embeddings), std::move(loop), parts));
 }
 
-Tier::Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const TierParts& parts)
+Tier::Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings,
+           std::unique_ptr<EngineLoop> loop, const TierParts& parts)
     : model_(std::move(model)),
+      embeddings_(std::move(embeddings)),
       prompts_(*model_, parts.default_system),
       clock_(*parts.clock),
       loop_(std::move(loop)) {}
@@ -139,18 +138,8 @@ Result<PreparedPrompt> Tier::prepare_text(std::string_view text) const {
   return prepare_tokens(model_->tokenizer().tokenize(text, SpecialTokens::kParse));
 }
 
-Result<PreparedPrompt> Tier::prepare_embedding_text(std::string_view text) const {
-  return prepare_tokens(model_->tokenizer().tokenize(text, SpecialTokens::kInert));
-}
-
 Result<PreparedPrompt> Tier::prepare_tokens(std::vector<Token> tokens) const {
-  const auto vocabulary = static_cast<Token>(model_->info().vocabulary);
-  for (const Token token : tokens) {
-    if (token >= 0 && token < vocabulary) continue;
-    return invalid_request("prompt", "the token " + std::to_string(token) +
-                                         " is not in the vocabulary of " +
-                                         std::to_string(vocabulary) + " tokens");
-  }
+  ZH_RETURN_IF_ERROR(check_vocabulary(tokens, model_->info()));
   const std::optional<Token> begin = model_->tokenizer().begin_of_sequence();
   if (begin && (tokens.empty() || tokens.front() != *begin)) tokens.insert(tokens.begin(), *begin);
   if (tokens.empty()) return invalid_request("prompt", "must not be empty");

@@ -1,5 +1,5 @@
-// A tier: one loaded model with its prompt stage and its engine. What handlers, the terminal chat,
-// tests and benchmarks all drive; it knows no socket.
+// A tier: one loaded model with its prompt stage and its engine, and the model that makes vectors
+// there. What handlers, the terminal chat, tests and benchmarks all drive; it knows no socket.
 //
 // prepare() from workers, submit() and snapshot() from any thread. start() and stop() from the
 // owner.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/embedding_model.h"
 #include "base/clock.h"
 #include "core/request.h"
 #include "engine/engine_loop.h"
@@ -22,8 +23,9 @@
 
 namespace zerohop {
 
-/// What the tier is given; all outlive it.
+/// What the tier is given; what it points to outlives it.
 struct TierParts {
+  std::unique_ptr<Model> embedding_model;  ///< null: the served model makes the vectors
   const Clock* clock = nullptr;
   StreamWaker* waker = nullptr;
   std::uint64_t seed = 0;      ///< of requests that bring none
@@ -45,13 +47,14 @@ struct ChoiceOptions {
 class Tier {
  public:
   /// Makes the model's context. Errors: kConfiguration (limits that do not fit each other or the
-  /// model, not enough memory).
+  /// model, not enough memory, a model that writes no text or none that makes vectors).
   static Result<std::unique_ptr<Tier>> create(std::unique_ptr<Model> model,
                                               const EngineConfig& config, TierParts parts);
   ~Tier();
 
   const std::string& name() const { return model_->info().name; }
   const Model& model() const { return *model_; }
+  const EmbeddingModel& embeddings() const { return embeddings_; }
   const PromptStage& prompts() const { return prompts_; }
   std::uint32_t window() const { return loop_->window(); }
   EngineSnapshot snapshot() const { return loop_->snapshot(); }
@@ -62,9 +65,6 @@ class Tier {
   /// Text that is the whole prompt as it stands: names of special tokens in it are those tokens.
   /// Errors: kInvalidRequest (nothing in it), kPromptTooLong.
   Result<PreparedPrompt> prepare_text(std::string_view text) const;
-  /// Text to be turned into a vector: names of special tokens in it are ordinary text. Errors: as
-  /// above.
-  Result<PreparedPrompt> prepare_embedding_text(std::string_view text) const;
   /// Tokens that are the whole prompt. Errors: kInvalidRequest (none, or not in the vocabulary),
   /// kPromptTooLong.
   Result<PreparedPrompt> prepare_tokens(std::vector<Token> tokens) const;
@@ -81,7 +81,8 @@ class Tier {
   /// Queues it; events arrive in the returned stream. Errors: kOverloaded, kShuttingDown.
   Result<std::shared_ptr<TokenStream>> submit(PreparedGeneration prepared);
 
-  /// Queues token lists for vectors. Errors: those of EngineLoop::submit_embedding().
+  /// Queues token lists of embeddings() for vectors. Errors: those of
+  /// EngineLoop::submit_embedding().
   Result<std::shared_ptr<EmbeddingJob>> submit_embedding(EmbeddingRequest request) {
     return loop_->submit_embedding(std::move(request));
   }
@@ -93,9 +94,11 @@ class Tier {
   EngineLoop& loop() { return *loop_; }
 
  private:
-  Tier(std::unique_ptr<Model> model, std::unique_ptr<EngineLoop> loop, const TierParts& parts);
+  Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, std::unique_ptr<EngineLoop> loop,
+       const TierParts& parts);
 
   const std::unique_ptr<Model> model_;
+  const EmbeddingModel embeddings_;
   const PromptStage prompts_;
   const Clock& clock_;
   const std::unique_ptr<EngineLoop> loop_;

@@ -5,6 +5,7 @@
 #include "app/chat_session.h"
 #include "app/machine.h"
 #include "model/fake_model.h"
+#include "model/llama_test_bert.h"
 
 namespace zerohop {
 namespace {
@@ -96,9 +97,26 @@ TEST(Tier, TakesNamesOfSpecialTokensAtTheirWordOnlyInWholePrompts) {
   const auto written = tier->prepare_text("a<|im_end|>");
   ASSERT_TRUE(written.ok());
   EXPECT_EQ(written->tokens, (std::vector<Token>{'a', FakeTokens::kEnd}));
-  const auto embedded = tier->prepare_embedding_text("a<|im_end|>");
+  const auto embedded = tier->embeddings().prepare_text("a<|im_end|>");
   ASSERT_TRUE(embedded.ok());
-  EXPECT_EQ(embedded->tokens.size(), 11u);
+  EXPECT_EQ(embedded->size(), 11u);
+}
+
+TEST(Tier, ServesNoModelThatOnlyMakesVectors) {
+  const TestBertFile bert;
+  const auto tier = Tier::create(bert.load(), {}, {});
+  ASSERT_FALSE(tier.ok());
+  EXPECT_EQ(tier.error().code, ErrorCode::kConfiguration);
+  EXPECT_NE(tier.error().message.find("embeddings.model"), std::string::npos);
+}
+
+TEST(Tier, TakesNoModelForVectorsThatRanksTexts) {
+  const TestBertFile bert({.pooling = PoolingType::kRank});
+  TierParts parts;
+  parts.embedding_model = bert.load();
+  const auto tier = Tier::create(make_fake_model({}), {}, std::move(parts));
+  ASSERT_FALSE(tier.ok());
+  EXPECT_EQ(tier.error().code, ErrorCode::kConfiguration);
 }
 
 TEST(Tier, RefusesTokensOutsideTheVocabulary) {
@@ -116,7 +134,7 @@ TEST(Tier, RefusesTokensOutsideTheVocabulary) {
 TEST(Tier, TakesPromptsUpToTheWindowAndNoEmptyOnes) {
   const auto tier = tier_with_window(128);
   EXPECT_FALSE(tier->prepare_text("").ok());
-  EXPECT_FALSE(tier->prepare_embedding_text("").ok());
+  EXPECT_FALSE(tier->embeddings().prepare_text("").ok());
   EXPECT_FALSE(tier->prepare_tokens({}).ok());
   EXPECT_TRUE(tier->prepare_text(std::string(128, 'x')).ok());
   const auto longer = tier->prepare_text(std::string(129, 'x'));

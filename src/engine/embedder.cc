@@ -33,13 +33,16 @@ PoolingType usable(PoolingType pooling) {
 
 }  // namespace
 
-ContextOptions embedding_context_options(std::uint32_t window, std::uint32_t threads) {
+ContextOptions embedding_context_options(std::uint32_t window, std::uint32_t threads,
+                                         AttentionType attention) {
+  const bool whole = attention == AttentionType::kWholeText;
   ContextOptions options;
   options.sequences = kSlots;
   options.window = window;
-  options.batch_rows = limits::kRowTile;
-  options.logit_rows = limits::kRowTile;
-  options.cells = window + options.batch_rows;  // one input in the middle, and a piece
+  options.batch_rows = whole ? window : limits::kRowTile;
+  options.logit_rows = options.batch_rows;
+  // One input in the middle, and a piece.
+  options.cells = whole ? options.batch_rows : window + options.batch_rows;
   options.threads = threads;
   options.embeddings = true;
   return options;
@@ -52,6 +55,7 @@ Embedder::Embedder(EmbeddingSupport support, EmbedderOptions options)
       pooler_(usable(support_.pooling)) {
   ZH_CHECK(options_.clock != nullptr && options_.stopping);
   ZH_CHECK(!support_.make_context || (support_.window > 0 && support_.batch_rows > 0));
+  ZH_CHECK(!whole_inputs() || support_.batch_rows >= support_.window);
 }
 
 Embedder::~Embedder() { ZH_CHECK(jobs_.empty() && inbox_.size() == 0); }
@@ -122,16 +126,25 @@ bool Embedder::open_context() {
 
 std::size_t Embedder::rows_for(Duration budget, std::size_t computed) const {
   const std::size_t most = support_.batch_rows;
-  if (options_.exact) return std::min(kExactRows, most);
+  if (options_.exact) return std::min(rows_min(), most);
   const Duration left = std::max(budget - cost_.predict({}), Duration::zero());
   const auto rows = static_cast<std::uint64_t>(left / cost_.per_row(computed));
-  return std::min<std::size_t>(std::max<std::uint64_t>(rows, kRowsMin), most);
+  return std::min<std::size_t>(std::max<std::uint64_t>(rows, rows_min()), most);
+}
+
+// What a piece takes at least, however little time there is.
+std::size_t Embedder::rows_min() const {
+  if (whole_inputs() && !jobs_.empty()) {
+    const Work& work = jobs_.front();
+    return work.request.inputs[work.input].size();
+  }
+  return options_.exact ? kExactRows : kRowsMin;
 }
 
 Duration Embedder::smallest_piece() const {
   const std::size_t before = jobs_.empty() ? 0 : jobs_.front().computed;
   StepSize size;
-  size.rows = static_cast<std::uint32_t>(options_.exact ? kExactRows : kRowsMin);
+  size.rows = static_cast<std::uint32_t>(rows_min());
   size.cells_read = size.rows * before + std::uint64_t{size.rows} * (size.rows - 1) / 2;
   return cost_.predict(size);
 }

@@ -7,6 +7,9 @@
 //   piece 1   | input 0, rows 0–63                    |   long: cut
 //   piece 2   | input 0, rows 64–79 | input 1 | 2 | 3 |   the rest, then what fits whole
 //
+// A model that looks at the whole text (AttentionType::kWholeText) gets every input whole; its
+// pieces are then as long as that takes.
+//
 // Each input of a piece has a slot of the context; an input's cells go when it is done, so at most
 // one input holds cells between two pieces.
 //
@@ -90,6 +93,8 @@ class Embedder {
 
   Result<void> check(const EmbeddingRequest& request) const;
   bool open_context();
+  bool whole_inputs() const { return support_.attention == AttentionType::kWholeText; }
+  std::size_t rows_min() const;
   std::size_t rows_for(Duration budget, std::size_t computed) const;
   void plan(const Work& work, std::size_t rows_max);
   void add_part(const Work& work, Part part);

@@ -59,11 +59,15 @@ struct EmbeddingSupport {
   PoolingType pooling = PoolingType::kUnspecified;  ///< ModelInfo::pooling
   std::uint32_t window = 0;                         ///< most tokens of one input
   std::uint32_t batch_rows = 0;                     ///< as make_context makes it
+  /// kWholeText: no input is cut, so `batch_rows` must be at least `window`.
+  AttentionType attention = AttentionType::kCausal;
 };
 
 /// Options of a context for embeddings of inputs of at most `window` tokens. Every row of such a
 /// context is an output with logits, which the library cannot be told to leave out (196 KiB a row
-/// at the default model's vocabulary), hence the short batches.
-ContextOptions embedding_context_options(std::uint32_t window, std::uint32_t threads);
+/// at the default model's vocabulary), hence the short batches. Only with kWholeText a batch is as
+/// long as the longest input.
+ContextOptions embedding_context_options(std::uint32_t window, std::uint32_t threads,
+                                         AttentionType attention = AttentionType::kCausal);
 
 }  // namespace zerohop

@@ -62,7 +62,9 @@ class LlamaContext final : public ModelContext {
   DecodeStatus run(const llama_batch& batch);
   std::int32_t next_position(SlotId slot);
   bool copy_state(SlotId from, SlotId to);
-  void drop(SlotId slot) { llama_memory_seq_rm(memory_, slot.value, -1, -1); }
+  void drop(SlotId slot) {
+    if (memory_ != nullptr) llama_memory_seq_rm(memory_, slot.value, -1, -1);
+  }
 
   // Constant after open()
   llama_model* const model_;
@@ -76,7 +78,7 @@ class LlamaContext final : public ModelContext {
   // Owner thread. The pools must outlive the context, which has one of them attached.
   LlamaThreadPools pools_;
   std::unique_ptr<llama_context, ContextFree> context_;
-  llama_memory_t memory_ = nullptr;
+  llama_memory_t memory_ = nullptr;  // stays null for a model that keeps no cells
   std::uint32_t threads_ = 0;
   AbortPredicate abort_;  // called by compute threads during decode(), replaced between decodes
   std::size_t computed_rows_ = 0;  // rows of the last decode whose outputs are valid
@@ -125,16 +127,16 @@ bool LlamaContext::open(llama_context_params parameters) {
   context_.reset(llama_init_from_model(model_, parameters));
   if (context_ == nullptr) return false;
   memory_ = llama_get_memory(context_.get());
-  if (memory_ == nullptr) return false;
+  if (memory_ == nullptr && !options_.embeddings) return false;
   library_rows_max_ = llama_n_batch(context_.get());
   const bool unified = options_.layout == KvLayout::kUnified;
   const std::uint32_t per_slot = llama_n_ctx_seq(context_.get());
   capabilities_.slots = options_.sequences;
   capabilities_.slot_cells = unified ? std::min(options_.window, per_slot) : per_slot;
-  capabilities_.cells = llama_n_ctx(context_.get());
+  capabilities_.cells = memory_ == nullptr ? 0 : llama_n_ctx(context_.get());
   capabilities_.pooled = unified;
-  capabilities_.can_share_range = unified && !recurrent_;
-  capabilities_.can_cut_tail = !recurrent_;
+  capabilities_.can_share_range = unified && !recurrent_ && memory_ != nullptr;
+  capabilities_.can_cut_tail = !recurrent_ && memory_ != nullptr;
   capabilities_.dense_slots_matter = !unified && options_.sequences > 1;
   set_threads(options_.threads);
   return true;
@@ -229,6 +231,7 @@ std::span<const float> LlamaContext::embedding(std::size_t row) {
 
 PositionRange LlamaContext::positions(SlotId slot) const {
   check_slot(slot);
+  if (memory_ == nullptr) return {};
   const llama_pos last = llama_memory_seq_pos_max(memory_, slot.value);
   if (last < 0) return {};
   return {llama_memory_seq_pos_min(memory_, slot.value), last + 1};
@@ -307,6 +310,7 @@ Result<void> LlamaContext::restore(SlotId slot, std::span<const std::byte> state
   }
   drop(slot);
   if (header.positions.empty()) return {};
+  if (memory_ == nullptr) return refusal;
   const auto* payload = reinterpret_cast<const std::uint8_t*>(state.data() + sizeof header);
   const LlamaErrorCapture capture;  // a full pool is no fault
   const std::size_t size =

@@ -8,6 +8,8 @@
 //    190 MB) and does so later, inside the next decode, when the source may have changed.
 //  - Sliding windows: a cut whose window is incomplete is refused (llama_window.h).
 //  - Cuts and copies that leave a hole, or a recurrent state at the wrong place, are refused.
+//  - Models that compute every text anew (the BERT family) have no cells. Their contexts, for
+//    embeddings only, hold no positions after a decode: every text comes whole, in one batch.
 //  - A decode allocates nothing here; the library allocates for itself.
 //
 // Numbers that the library rounds: cells are padded to multiples of 256, per stream in the stream

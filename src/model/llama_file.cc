@@ -63,6 +63,25 @@ std::vector<std::uint64_t> layer_values(const std::string& path, const std::stri
   return values;
 }
 
+// Architectures that compute every text anew: the library makes their contexts without cells. Their
+// files need not say that they look at the whole text.
+constexpr std::array<std::string_view, 9> kWithoutCells{
+    "bert",     "jina-bert-v2", "jina-bert-v3", "nomic-bert",     "nomic-bert-moe",
+    "neo-bert", "eurobert",     "modern-bert",  "gemma-embedding"};
+
+bool keeps_cells(std::string_view architecture) {
+  return std::ranges::find(kWithoutCells, architecture) == kWithoutCells.end();
+}
+
+AttentionType attention_of(const llama_model* model, const std::string& architecture) {
+  if (!keeps_cells(architecture)) return AttentionType::kWholeText;
+  char value[8];
+  const std::string key = architecture + ".attention.causal";
+  const int32_t size = llama_model_meta_val_str(model, key.c_str(), value, sizeof value);
+  return size > 0 && std::string_view(value) == "false" ? AttentionType::kWholeText
+                                                        : AttentionType::kCausal;
+}
+
 // Reads the keys of one architecture, "llama.block_count" and so on.
 struct Metadata {
   const llama_model* model;
@@ -155,7 +174,13 @@ LlamaDimensions llama_dimensions(const llama_model* model, const std::string& pa
   dimensions.embedding = static_cast<std::uint32_t>(metadata.value(".embedding_length"));
   dimensions.context_trained = static_cast<std::uint32_t>(metadata.value(".context_length"));
   dimensions.pooling = pooling_of(single_value(model, metadata.architecture + ".pooling_type"));
-  dimensions.kv_bytes_per_cell = kv_bytes_per_cell(metadata, dimensions.embedding);
+  dimensions.attention = attention_of(model, metadata.architecture);
+  if (keeps_cells(metadata.architecture)) {
+    dimensions.kv_bytes_per_cell = kv_bytes_per_cell(metadata, dimensions.embedding);
+  }
+  // Some models end in a layer of another width.
+  const auto width_out = static_cast<std::uint32_t>(metadata.value(".embedding_length_out"));
+  if (width_out != 0) dimensions.embedding = width_out;
   return dimensions;
 }
 

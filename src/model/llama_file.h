@@ -22,10 +22,11 @@ Result<std::uint64_t> check_gguf_file(const std::string& path);
 struct LlamaDimensions {
   std::uint32_t embedding = 0;  ///< width of a hidden state
   PoolingType pooling = PoolingType::kUnspecified;
+  AttentionType attention = AttentionType::kCausal;
   std::uint32_t context_trained = 0;  ///< tokens
   /// Bytes of keys and values that one token occupies over all layers, in F16. An upper bound:
   /// models that share keys between layers or keep them compressed (multi-head latent attention)
-  /// need less. 0 for a purely recurrent model.
+  /// need less. 0 for a purely recurrent model and for one that keeps no cells.
   std::uint64_t kv_bytes_per_cell = 0;
 };
 

@@ -187,6 +187,7 @@ ModelInfo describe(const llama_model* model, const LlamaModelOptions& options,
   const LlamaDimensions dimensions = llama_dimensions(model, options.path);
   info.embedding = dimensions.embedding;
   info.pooling = dimensions.pooling;
+  info.attention = dimensions.attention;
   info.context_trained = dimensions.context_trained;
   info.kv_bytes_per_cell = dimensions.kv_bytes_per_cell;
   return info;

@@ -31,6 +31,13 @@ bool differs_by_parsing(const llama_vocab* vocab, Token token) {
   return (static_cast<unsigned>(llama_vocab_get_attr(vocab, token)) & kSpecial) != 0;
 }
 
+// As the library's own "add special": WordPiece texts end in [SEP], others in EOS where the file
+// says so.
+Token closing_token(const llama_vocab* vocab) {
+  if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_WPM) return llama_vocab_sep(vocab);
+  return llama_vocab_get_add_eos(vocab) ? llama_vocab_eos(vocab) : LLAMA_TOKEN_NULL;
+}
+
 }  // namespace
 
 LlamaTokenizer::LlamaTokenizer(const llama_vocab* vocab) : vocab_(vocab) {
@@ -52,6 +59,8 @@ LlamaTokenizer::LlamaTokenizer(const llama_vocab* vocab) : vocab_(vocab) {
                        special_texts_.end());
   const Token first = llama_vocab_bos(vocab);
   if (llama_vocab_get_add_bos(vocab) && table_.contains(first)) begin_of_sequence_ = first;
+  const Token last = closing_token(vocab);
+  if (table_.contains(last)) end_of_sequence_ = last;
 }
 
 std::vector<Token> LlamaTokenizer::tokenize(std::string_view text, SpecialTokens special) const {

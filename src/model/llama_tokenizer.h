@@ -37,6 +37,7 @@ class LlamaTokenizer final : public Tokenizer {
   std::vector<Token> tokenize(std::string_view text, SpecialTokens special) const override;
   const TokenTable& table() const override { return table_; }
   std::optional<Token> begin_of_sequence() const override { return begin_of_sequence_; }
+  std::optional<Token> end_of_sequence() const override { return end_of_sequence_; }
 
   /// Names of the tokens on which kParse and kInert differ: control and unknown tokens.
   const std::vector<std::string>& special_texts() const override { return special_texts_; }
@@ -45,6 +46,7 @@ class LlamaTokenizer final : public Tokenizer {
   const llama_vocab* const vocab_;
   TokenTable table_;
   std::optional<Token> begin_of_sequence_;
+  std::optional<Token> end_of_sequence_;
   std::vector<std::string> special_texts_;
 };
 

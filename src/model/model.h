@@ -55,6 +55,9 @@ class Tokenizer {
   /// The token that must stand in front of every prompt, if the vocabulary wants one.
   virtual std::optional<Token> begin_of_sequence() const = 0;
 
+  /// The token that must stand behind a text that becomes a vector, if the vocabulary wants one.
+  virtual std::optional<Token> end_of_sequence() const { return std::nullopt; }
+
   /// The texts that tokenize(…, kParse) turns into special tokens. Longest first.
   virtual const std::vector<std::string>& special_texts() const = 0;
 };
@@ -124,6 +127,12 @@ enum class PoolingType : std::uint8_t {
   kRank,         ///< a model that ranks pairs of texts: it gives no vectors
 };
 
+/// Which tokens of its text a token looks at.
+enum class AttentionType : std::uint8_t {
+  kCausal,     ///< those before it: a text may be computed in pieces, and be continued
+  kWholeText,  ///< all of them: a text has to be computed in one decode(); vectors only
+};
+
 struct ModelInfo {
   std::string name;         ///< as the operator named it, e.g. "smollm2-135m"
   std::string description;  ///< architecture, size, type: "llama 135M Q4_1"
@@ -133,6 +142,7 @@ struct ModelInfo {
   std::uint32_t vocabulary = 0;
   std::uint32_t embedding = 0;  ///< width of a hidden state
   PoolingType pooling = PoolingType::kUnspecified;
+  AttentionType attention = AttentionType::kCausal;
   std::uint32_t context_trained = 0;  ///< tokens
   std::uint64_t kv_bytes_per_cell = 0;
 };
@@ -180,7 +190,8 @@ class ModelContext {
 
   virtual const KvCapabilities& capabilities() const = 0;
 
-  /// Computes `rows` (1 ≤ size ≤ batch_rows) in one forward pass.
+  /// Computes `rows` (1 ≤ size ≤ batch_rows) in one forward pass. With AttentionType::kWholeText
+  /// they must be whole texts, each in an empty slot.
   virtual DecodeStatus decode(std::span<const BatchRow> rows) = 0;
 
   /// Logits of row `row` of the last successful decode, which must have asked for them: one float
