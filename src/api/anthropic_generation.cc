@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "api/anthropic_foreign_fields.h"
+#include "api/shared_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -61,73 +61,6 @@ Result<std::vector<std::string>> parse_stop_sequences(const JsonPlace& body,
     sequences.push_back(std::move(sequence));
   }
   return sequences;
-}
-
-Result<float> parse_bias(const JsonPlace& place) {
-  constexpr double kMost = limits::kLogitBiasMagnitudeMax;
-  ZH_ASSIGN_OR_RETURN(const double bias, place.number({-kMost, kMost}));
-  return static_cast<float>(bias);
-}
-
-// The key of an OpenAI logit_bias: decimal digits and nothing else.
-std::optional<Token> parse_token_key(std::string_view key) {
-  Token token = -1;
-  const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), token);
-  if (fault != std::errc() || end != key.data() + key.size() || token < 0) return std::nullopt;
-  return token;
-}
-
-Result<LogitBias> parse_bias_pair(const JsonPlace& pair) {
-  ZH_ASSIGN_OR_RETURN(const std::size_t size, pair.array_size(2));
-  if (size != 2) return pair.error("must be a pair of token id and bias");
-  const JsonPlace id = pair.element(0);
-  ZH_ASSIGN_OR_RETURN(const std::int64_t token, id.integer({0, kInt32Max}));
-  const JsonPlace number = pair.element(1);
-  ZH_ASSIGN_OR_RETURN(const float bias, parse_bias(number));
-  return LogitBias{static_cast<Token>(token), bias};
-}
-
-Result<std::vector<LogitBias>> parse_bias_pairs(const JsonPlace& place) {
-  std::vector<LogitBias> biases;
-  ZH_ASSIGN_OR_RETURN(const std::size_t count, place.array_size(limits::kLogitBiasMax));
-  biases.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    ZH_ASSIGN_OR_RETURN(const LogitBias bias, parse_bias_pair(place.element(i)));
-    biases.push_back(bias);
-  }
-  return biases;
-}
-
-Result<std::vector<LogitBias>> parse_logit_bias(const JsonPlace& body) {
-  std::vector<LogitBias> biases;
-  const auto place = body.find("logit_bias");
-  if (!place) return biases;
-  if (place->is_array()) return parse_bias_pairs(*place);
-  const auto* object = place->value().if_object();
-  if (object == nullptr) return place->expected("an object or an array of pairs");
-  if (object->size() > limits::kLogitBiasMax) {
-    return place->error("must have at most " + std::to_string(limits::kLogitBiasMax) +
-                        " entries, got " + std::to_string(object->size()));
-  }
-  biases.reserve(object->size());
-  for (const auto& entry : *object) {
-    const std::string_view key(entry.key().data(), entry.key().size());
-    const auto token = parse_token_key(key);
-    if (!token) return place->error("must have token ids as keys");
-    ZH_ASSIGN_OR_RETURN(const float bias, parse_bias(place->member(key, entry.value())));
-    biases.push_back({*token, bias});
-  }
-  return biases;
-}
-
-Result<std::optional<std::uint64_t>> parse_seed(const JsonPlace& body) {
-  using Seed = std::optional<std::uint64_t>;
-  const auto place = body.find("seed");
-  if (!place) return Seed();
-  if (const auto* natural = place->value().if_uint64()) return Seed(*natural);
-  using Limits = std::numeric_limits<std::int64_t>;
-  ZH_ASSIGN_OR_RETURN(const std::int64_t seed, place->integer({Limits::min(), Limits::max()}));
-  return Seed(static_cast<std::uint64_t>(seed));
 }
 
 // Of both penalties of the other dialect.

@@ -10,6 +10,7 @@
 #include "api/anthropic_tool_choice.h"
 #include "api/json_place.h"
 #include "api/json_reader.h"
+#include "api/shared_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -57,20 +58,6 @@ Result<void> check_version(const JsonPlace& body) {
   return {};
 }
 
-Result<std::string> parse_model(const JsonPlace& body, const ParseOptions& options) {
-  const auto place = body.find("model");
-  if (!place) {
-    if (options.strict()) ZH_RETURN_IF_ERROR(body.require("model"));
-    return std::string();
-  }
-  ZH_ASSIGN_OR_RETURN(const std::string_view name, place->string());
-  if (name.size() > limits::kModelNameBytesMax) {
-    return place->error("must be at most " + std::to_string(limits::kModelNameBytesMax) +
-                        " bytes long, got " + std::to_string(name.size()));
-  }
-  return std::string(name);
-}
-
 // True when the request asks for edits of its context. None is made: what a client wants to keep
 // short, it can keep short itself, and a silent edit would change what the model reads.
 Result<bool> parse_context_management(const JsonPlace& body) {
@@ -94,7 +81,7 @@ Result<ParsedPrompt> parse_prompt(const JsonPlace& body, const ParseOptions& opt
   ZH_RETURN_IF_ERROR(refuse_unsupported(body));
   ParsedPrompt parsed;
   ChatRequest& chat = parsed.request.chat;
-  ZH_ASSIGN_OR_RETURN(chat.model, parse_model(body, options));
+  ZH_ASSIGN_OR_RETURN(chat.model, parse_model_name(body, options));
   ZH_ASSIGN_OR_RETURN(AnthropicConversation read, parse_anthropic_conversation(body, options));
   chat.conversation = std::move(read.conversation);
   parsed.request.reply.toolset_calls = std::move(read.tools.toolset_calls);

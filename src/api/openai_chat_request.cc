@@ -12,6 +12,7 @@
 #include "api/openai_messages.h"
 #include "api/openai_output.h"
 #include "api/openai_tools.h"
+#include "api/shared_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -71,7 +72,7 @@ Result<OpenAiChatRequest> parse_chat_completions_request(std::string_view body,
   const JsonPlace root(document.root());
   ZH_RETURN_IF_ERROR(root.expect_object());
   OpenAiChatRequest request;
-  ZH_ASSIGN_OR_RETURN(request.chat.model, parse_openai_model(root, options));
+  ZH_ASSIGN_OR_RETURN(request.chat.model, parse_model_name(root, options));
   ZH_ASSIGN_OR_RETURN(request.chat.conversation, parse_conversation(root, options));
   ZH_ASSIGN_OR_RETURN(OpenAiTools tools, parse_openai_tools(root, options));
   request.chat.conversation.tools = std::move(tools.tools);

@@ -7,6 +7,7 @@
 #include "api/openai_fields.h"
 #include "api/openai_generation.h"
 #include "api/openai_output.h"
+#include "api/shared_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -51,7 +52,7 @@ Result<OpenAiCompletionsRequest> parse_completions_request(std::string_view body
   const JsonPlace root(document.root());
   ZH_RETURN_IF_ERROR(root.expect_object());
   OpenAiCompletionsRequest request;
-  ZH_ASSIGN_OR_RETURN(request.model, parse_openai_model(root, options));
+  ZH_ASSIGN_OR_RETURN(request.model, parse_model_name(root, options));
   ZH_ASSIGN_OR_RETURN(const JsonPlace prompt, root.require("prompt"));
   ZH_ASSIGN_OR_RETURN(request.prompts, parse_openai_prompts(prompt, kCompletionPromptsMax));
   ZH_ASSIGN_OR_RETURN(request.generation, parse_generation(root, options));

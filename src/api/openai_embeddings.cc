@@ -12,6 +12,7 @@
 #include "api/openai_base64.h"
 #include "api/openai_fields.h"
 #include "api/openai_wire.h"
+#include "api/shared_fields.h"
 
 namespace zerohop {
 namespace {
@@ -75,7 +76,7 @@ Result<OpenAiEmbeddingsRequest> parse_embeddings_request(std::string_view body,
   const JsonPlace root(document.root());
   ZH_RETURN_IF_ERROR(root.expect_object());
   OpenAiEmbeddingsRequest request;
-  ZH_ASSIGN_OR_RETURN(request.model, parse_openai_model(root, options));
+  ZH_ASSIGN_OR_RETURN(request.model, parse_model_name(root, options));
   ZH_ASSIGN_OR_RETURN(const JsonPlace input, root.require("input"));
   ZH_ASSIGN_OR_RETURN(request.inputs, parse_openai_prompts(input, kEmbeddingInputsMax));
   ZH_RETURN_IF_ERROR(refuse_empty(input, request.inputs));

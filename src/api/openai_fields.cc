@@ -1,22 +1,6 @@
 #include "api/openai_fields.h"
 
-#include "core/limits.h"
-
 namespace zerohop {
-
-Result<std::string> parse_openai_model(const JsonPlace& body, const ParseOptions& options) {
-  const auto place = body.find("model");
-  if (!place) {
-    if (options.strict()) ZH_RETURN_IF_ERROR(body.require("model"));
-    return std::string();
-  }
-  ZH_ASSIGN_OR_RETURN(const std::string_view name, place->string());
-  if (name.size() > limits::kModelNameBytesMax) {
-    return place->error("must be at most " + std::to_string(limits::kModelNameBytesMax) +
-                        " bytes long, got " + std::to_string(name.size()));
-  }
-  return std::string(name);
-}
 
 Result<std::optional<bool>> parse_openai_flag(const JsonPlace& body, std::string_view key) {
   const auto place = body.find(key);

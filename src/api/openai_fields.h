@@ -12,9 +12,6 @@
 
 namespace zerohop {
 
-/// `model`; absent: an empty name (default tier), or an error when strict.
-Result<std::string> parse_openai_model(const JsonPlace& body, const ParseOptions& options);
-
 /// The member `key` (a literal), nothing when it is absent.
 Result<std::optional<bool>> parse_openai_flag(const JsonPlace& body, std::string_view key);
 /// As above; nothing also for an empty string.

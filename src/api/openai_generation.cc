@@ -1,12 +1,12 @@
 #include "api/openai_generation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "api/shared_fields.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -20,78 +20,6 @@ constexpr double kHostedPenaltyMax = 2;
 // Logits stay within a few hundred: a penalty of 100 already bans what occurred.
 constexpr double kPenaltyMax = 100;
 constexpr std::size_t kHostedStopsMax = 4;
-
-Result<float> parse_bias(const JsonPlace& place) {
-  constexpr double kMost = limits::kLogitBiasMagnitudeMax;
-  // llama-server: [id, false] bans a token.
-  if (const bool* allowed = place.value().if_bool(); allowed != nullptr && !*allowed) {
-    return static_cast<float>(-kMost);
-  }
-  ZH_ASSIGN_OR_RETURN(const double bias, place.number({-kMost, kMost}));
-  return static_cast<float>(bias);
-}
-
-// Decimal digits and nothing else.
-std::optional<Token> parse_token_key(std::string_view key) {
-  Token token = -1;
-  const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), token);
-  if (fault != std::errc() || end != key.data() + key.size() || token < 0) return std::nullopt;
-  return token;
-}
-
-Result<LogitBias> parse_bias_pair(const JsonPlace& pair) {
-  ZH_ASSIGN_OR_RETURN(const std::size_t size, pair.array_size(2));
-  if (size != 2) return pair.error("must be a pair of token id and bias");
-  const JsonPlace id = pair.element(0);
-  ZH_ASSIGN_OR_RETURN(const std::int64_t token, id.integer({0, kInt32Max}));
-  const JsonPlace number = pair.element(1);
-  ZH_ASSIGN_OR_RETURN(const float bias, parse_bias(number));
-  return LogitBias{static_cast<Token>(token), bias};
-}
-
-Result<std::vector<LogitBias>> parse_bias_pairs(const JsonPlace& place) {
-  std::vector<LogitBias> biases;
-  ZH_ASSIGN_OR_RETURN(const std::size_t count, place.array_size(limits::kLogitBiasMax));
-  biases.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    ZH_ASSIGN_OR_RETURN(const LogitBias bias, parse_bias_pair(place.element(i)));
-    biases.push_back(bias);
-  }
-  return biases;
-}
-
-Result<std::vector<LogitBias>> parse_logit_bias(const JsonPlace& body) {
-  std::vector<LogitBias> biases;
-  const auto place = body.find("logit_bias");
-  if (!place) return biases;
-  if (place->is_array()) return parse_bias_pairs(*place);
-  const auto* object = place->value().if_object();
-  if (object == nullptr) return place->expected("an object or an array of pairs");
-  if (object->size() > limits::kLogitBiasMax) {
-    return place->error("must have at most " + std::to_string(limits::kLogitBiasMax) +
-                        " entries, got " + std::to_string(object->size()));
-  }
-  biases.reserve(object->size());
-  for (const auto& entry : *object) {
-    const std::string_view key(entry.key().data(), entry.key().size());
-    const auto token = parse_token_key(key);
-    if (!token) return place->error("must have token ids as keys");
-    ZH_ASSIGN_OR_RETURN(const float bias, parse_bias(place->member(key, entry.value())));
-    biases.push_back({*token, bias});
-  }
-  return biases;
-}
-
-Result<std::optional<std::uint64_t>> parse_seed(const JsonPlace& body) {
-  using Seed = std::optional<std::uint64_t>;
-  const auto place = body.find("seed");
-  if (!place) return Seed();
-  if (const auto* natural = place->value().if_uint64()) return Seed(*natural);
-  using Limits = std::numeric_limits<std::int64_t>;
-  ZH_ASSIGN_OR_RETURN(const std::int64_t seed, place->integer({Limits::min(), Limits::max()}));
-  if (seed == -1) return Seed();
-  return Seed(static_cast<std::uint64_t>(seed));
-}
 
 struct NumberField {
   std::string_view key;
@@ -171,6 +99,9 @@ Result<SamplingParameters> parse_openai_sampling(const JsonPlace& body,
     sampling.top_k = static_cast<std::int32_t>(std::max<std::int64_t>(top_k, 0));
   }
   ZH_ASSIGN_OR_RETURN(sampling.seed, parse_seed(body));
+  // -1, as llama-server and vLLM write "whichever".
+  const auto seed = body.find("seed");
+  if (seed && seed->integer({-1, -1}).ok()) sampling.seed.reset();
   ZH_ASSIGN_OR_RETURN(sampling.logit_bias, parse_logit_bias(body));
   ZH_RETURN_IF_ERROR(parse_penalties(body, options, sampling));
   return sampling;

@@ -14,6 +14,7 @@
 #include "api/openai_output.h"
 #include "api/openai_responses_input.h"
 #include "api/openai_tools.h"
+#include "api/shared_fields.h"
 
 namespace zerohop {
 namespace {
@@ -120,7 +121,7 @@ Result<OpenAiResponsesRequest> parse_responses_request(std::string_view body,
   ZH_RETURN_IF_ERROR(refuse_stored_state(root));
   OpenAiResponsesRequest request;
   ChatRequest& chat = request.chat;
-  ZH_ASSIGN_OR_RETURN(chat.model, parse_openai_model(root, options));
+  ZH_ASSIGN_OR_RETURN(chat.model, parse_model_name(root, options));
   ZH_ASSIGN_OR_RETURN(chat.conversation, parse_conversation(root, options));
   ZH_ASSIGN_OR_RETURN(
       chat.generation.max_tokens,
