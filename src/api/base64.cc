@@ -7,11 +7,11 @@
 namespace zerohop {
 namespace {
 
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t kInvalid = 0xff;
 
 constexpr std::array<std::uint8_t, 256> make_values() {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::array<std::uint8_t, 256> table{};
   for (std::uint8_t& value : table) value = kInvalid;
   for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
@@ -20,6 +20,10 @@ constexpr std::array<std::uint8_t, 256> make_values() {
   return table;
 }
 constexpr std::array<std::uint8_t, 256> kValues = make_values();
+
+std::uint32_t byte_at(std::string_view bytes, std::size_t index) {
+  return index < bytes.size() ? static_cast<unsigned char>(bytes[index]) : 0;
+}
 
 std::size_t padding_of(std::string_view text) {
   if (text.ends_with("==")) return 2;
@@ -53,6 +57,18 @@ std::optional<std::string> base64_decode(std::string_view text) {
     bytes.push_back(static_cast<char>(bits >> 2 & 0xff));
   }
   return bytes;
+}
+
+void append_base64(std::string_view bytes, std::string& out) {
+  out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::uint32_t group =
+        byte_at(bytes, i) << 16 | byte_at(bytes, i + 1) << 8 | byte_at(bytes, i + 2);
+    out.push_back(kAlphabet[group >> 18]);
+    out.push_back(kAlphabet[group >> 12 & 63]);
+    out.push_back(i + 1 < bytes.size() ? kAlphabet[group >> 6 & 63] : '=');
+    out.push_back(i + 2 < bytes.size() ? kAlphabet[group & 63] : '=');
+  }
 }
 
 }  // namespace zerohop

@@ -8,6 +8,7 @@
 #include "api/json_reader.h"
 #include "api/json_value_writer.h"
 #include "api/json_writer.h"
+#include "api/page_query.h"
 #include "api/rfc3339.h"
 #include "core/limits.h"
 
@@ -92,14 +93,6 @@ void append_batch(const MessageBatch& batch, std::string& out) {
   out.push_back('}');
 }
 
-void append_id_or_null(const MessageBatch* batch, std::string& out) {
-  if (batch == nullptr) {
-    out.append("null");
-  } else {
-    append_json_string(batch->id, out);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<BatchItem>> parse_batch_request(std::string_view body) {
@@ -135,12 +128,14 @@ std::string batch_list_body(const BatchListFace& page) {
     if (body.back() == '}') body.push_back(',');
     append_batch(batch, body);
   }
-  const bool empty = page.batches.empty();
-  body.append(R"(],"has_more":)").append(page.has_more ? "true" : "false");
-  body.append(R"(,"first_id":)");
-  append_id_or_null(empty ? nullptr : &page.batches.front(), body);
-  body.append(R"(,"last_id":)");
-  append_id_or_null(empty ? nullptr : &page.batches.back(), body);
+  PageEdges edges;
+  edges.has_more = page.has_more;
+  if (!page.batches.empty()) {
+    edges.first_id = page.batches.front().id;
+    edges.last_id = page.batches.back().id;
+  }
+  body.append("],");
+  append_page_edges(edges, body);
   body.push_back('}');
   return body;
 }

@@ -26,6 +26,7 @@
 #include "api/anthropic_reply.h"
 #include "api/anthropic_request.h"
 #include "api/error_body.h"
+#include "api/golden_script.h"
 #include "api/model_list.h"
 #include "api/request_dump.h"
 
@@ -72,41 +73,6 @@ std::string dump(const Result<AnthropicRequest>& parsed) {
 }
 
 // ---- Events, errors and models from JSON ----
-
-std::string text_at(const json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value == nullptr ? std::string() : json::value_to<std::string>(*value);
-}
-
-std::uint32_t count_at(const json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value == nullptr ? 0 : json::value_to<std::uint32_t>(*value);
-}
-
-ErrorCode code_named(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(ErrorCode::kAddressInUse); ++i) {
-    const auto code = static_cast<ErrorCode>(i);
-    if (error_traits(code).name == name) return code;
-  }
-  ADD_FAILURE() << "no error code is named " << name;
-  return ErrorCode::kInternal;
-}
-
-FinishReason reason_named(std::string_view name) {
-  for (const FinishReason reason :
-       {FinishReason::kEndOfTurn, FinishReason::kMaxTokens, FinishReason::kContextWindow,
-        FinishReason::kStopSequence, FinishReason::kToolUse}) {
-    if (finish_reason_name(reason) == name) return reason;
-  }
-  ADD_FAILURE() << "no finish reason is named " << name;
-  return FinishReason::kEndOfTurn;
-}
-
-Error read_error(const json::object& script) {
-  return Error{code_named(text_at(script, "code")), text_at(script, "message"),
-               text_at(script, "field"),
-               std::chrono::milliseconds{count_at(script, "retry_after_ms")}};
-}
 
 Usage read_usage(const json::object& script) {
   return Usage{count_at(script, "prompt"), count_at(script, "cached"), count_at(script, "marked"),

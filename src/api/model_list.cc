@@ -125,14 +125,6 @@ Result<Page> cut_page(std::span<const ModelDescription> models, const ModelPageQ
   return Page{models.subspan(begin, size), begin + size < models.size()};
 }
 
-void append_id_or_null(const ModelDescription* model, std::string& out) {
-  if (model == nullptr) {
-    out.append("null");
-  } else {
-    append_json_untrusted(model->id, out);
-  }
-}
-
 }  // namespace
 
 Result<std::string> model_list_body(std::span<const ModelDescription> models,
@@ -145,12 +137,14 @@ Result<std::string> model_list_body(std::span<const ModelDescription> models,
     if (body.back() == '}') body.push_back(',');
     append_model(model, body);
   }
-  body.append(R"(],"has_more":)").append(page.has_more ? "true" : "false");
-  const bool empty = page.models.empty();
-  body.append(R"(,"first_id":)");
-  append_id_or_null(empty ? nullptr : &page.models.front(), body);
-  body.append(R"(,"last_id":)");
-  append_id_or_null(empty ? nullptr : &page.models.back(), body);
+  PageEdges edges;
+  edges.has_more = page.has_more;
+  if (!page.models.empty()) {
+    edges.first_id = page.models.front().id;
+    edges.last_id = page.models.back().id;
+  }
+  body.append("],");
+  append_page_edges(edges, body);
   body.push_back('}');
   return body;
 }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
+#include "api/base64.h"
 #include "api/json_place.h"
 #include "api/json_writer.h"
-#include "api/openai_base64.h"
 #include "api/openai_fields.h"
 #include "api/openai_wire.h"
 #include "api/shared_fields.h"

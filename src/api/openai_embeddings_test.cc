@@ -9,7 +9,6 @@
 
 #include "api/base64.h"
 #include "api/json_place.h"
-#include "api/openai_base64.h"
 #include "api/openai_test_parse.h"
 
 namespace zerohop {

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "api/golden_script.h"
 #include "api/openai_chat_reply.h"
 #include "api/openai_chat_request.h"
 #include "api/openai_chat_stream.h"
@@ -59,7 +60,7 @@ std::string dump(const Result<OpenAiChatRequest>& parsed) {
   out.flag("include_usage", parsed->reply.include_usage);
   out.flag("logprobs", parsed->reply.logprobs);
   out.flag("legacy functions", parsed->reply.legacy_functions);
-  return out.take();
+  return out.text();
 }
 
 std::string dump(const Result<OpenAiCompletionsRequest>& parsed) {
@@ -73,7 +74,7 @@ std::string dump(const Result<OpenAiCompletionsRequest>& parsed) {
   out.flag("stream", parsed->stream);
   out.flag("echo", parsed->echo);
   out.flag("include_usage", parsed->reply.include_usage);
-  return out.take();
+  return out.text();
 }
 
 std::string dump(const Result<OpenAiEmbeddingsRequest>& parsed) {
@@ -83,7 +84,7 @@ std::string dump(const Result<OpenAiEmbeddingsRequest>& parsed) {
   for (const OpenAiPrompt& input : parsed->inputs) out.prompt(input);
   out.flag("base64", parsed->encoding == EmbeddingEncoding::kBase64);
   if (parsed->dimensions) out.line("dimensions", std::to_string(*parsed->dimensions));
-  return out.take();
+  return out.text();
 }
 
 std::string dump(const Result<OpenAiResponsesRequest>& parsed) {
@@ -91,50 +92,14 @@ std::string dump(const Result<OpenAiResponsesRequest>& parsed) {
   OpenAiRequestDump out;
   out.chat(parsed->chat);
   out.line("echo", parsed->echo);
-  return out.take();
+  return out.text();
 }
 
 // ---- Events and errors from JSON ----
 
-std::string text_at(const json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value == nullptr ? std::string() : json::value_to<std::string>(*value);
-}
-
-std::uint32_t count_at(const json::object& object, std::string_view key, std::uint32_t absent = 0) {
-  const auto* value = object.if_contains(key);
-  return value == nullptr ? absent : json::value_to<std::uint32_t>(*value);
-}
-
 bool flag_at(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   return value != nullptr && value->as_bool();
-}
-
-ErrorCode code_named(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(ErrorCode::kAddressInUse); ++i) {
-    const auto code = static_cast<ErrorCode>(i);
-    if (error_traits(code).name == name) return code;
-  }
-  ADD_FAILURE() << "no error code is named " << name;
-  return ErrorCode::kInternal;
-}
-
-FinishReason reason_named(std::string_view name) {
-  for (const FinishReason reason :
-       {FinishReason::kEndOfTurn, FinishReason::kMaxTokens, FinishReason::kContextWindow,
-        FinishReason::kStopSequence, FinishReason::kToolUse}) {
-    if (finish_reason_name(reason) == name) return reason;
-  }
-  ADD_FAILURE() << "no finish reason is named " << name;
-  return FinishReason::kEndOfTurn;
-}
-
-Error read_error(const json::object& script) {
-  return Error{code_named(text_at(script, "code")),
-               text_at(script, "message"),
-               text_at(script, "field"),
-               {}};
 }
 
 Usage read_usage(const json::object& script) {

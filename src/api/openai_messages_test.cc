@@ -25,7 +25,7 @@ std::string read(std::string_view list, const ParseOptions& options = {}) {
   conversation.messages = *std::move(messages);
   OpenAiRequestDump dump;
   dump.conversation(conversation);
-  return dump.take();
+  return dump.text();
 }
 
 TEST(OpenAiMessages, KeepsSystemMessagesWhereTheyStand) {

@@ -1,28 +1,19 @@
 // For tests: a typed request as lines of text, every field that differs from its default.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "api/json_writer.h"
+#include "api/dump_lines.h"
 #include "api/openai_prompts.h"
 #include "core/event.h"
 #include "core/request.h"
 
 namespace zerohop {
 
-class OpenAiRequestDump {
+class OpenAiRequestDump : public DumpLines {
  public:
-  void line(std::string_view name, std::string_view text) {
-    text_.append(name).append(": ").append(text).append("\n");
-  }
-  void quoted(std::string_view name, std::string_view text) {
-    text_.append(name).append(": ");
-    append_json_string(text, text_);
-    text_.append("\n");
-  }
   void flag(std::string_view name, bool value) {
     if (value) line(name, "true");
   }
@@ -85,23 +76,7 @@ class OpenAiRequestDump {
     line("prompt tokens", tokens);
   }
 
-  std::string take() { return std::move(text_); }
-
  private:
-  static std::string digits(float value) {
-    char buffer[32];
-    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-  }
-
-  static std::string_view role_name(Role role) {
-    switch (role) {
-      case Role::kUser: return "user";
-      case Role::kAssistant: return "assistant";
-      case Role::kSystem: return "system";
-    }
-    return "?";
-  }
-
   static std::string choice_name(const ToolChoice& choice) {
     switch (choice.kind) {
       case ToolChoiceKind::kAuto: return "auto";
@@ -144,8 +119,6 @@ class OpenAiRequestDump {
                           }},
                part);
   }
-
-  std::string text_;
 };
 
 }  // namespace zerohop

@@ -31,7 +31,7 @@ std::string turns(std::string_view input) {
   if (!result.ok()) return error_text(result.error());
   OpenAiRequestDump dump;
   dump.conversation(result->chat.conversation);
-  return dump.take();
+  return dump.text();
 }
 
 TEST(OpenAiResponsesRequest, ReadsTextWithInstructions) {

@@ -1,30 +1,18 @@
 // For tests: a typed request as text, one fact a line, defaults left out where they say nothing.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "api/json_writer.h"
+#include "api/dump_lines.h"
 #include "core/event.h"
 #include "core/request.h"
 
 namespace zerohop {
 
-class RequestDump {
+class RequestDump : public DumpLines {
  public:
-  const std::string& text() const { return out_; }
-
-  void line(std::string_view name, std::string_view text) {
-    out_.append(name).append(": ").append(text).append("\n");
-  }
-  void quoted(std::string_view name, std::string_view text) {
-    out_.append(name).append(": ");
-    append_json_string(text, out_);
-    out_.append("\n");
-  }
-
   void conversation(const Conversation& conversation) {
     for (const ToolDefinition& definition : conversation.tools) tool(definition);
     if (!conversation.tools.empty()) tool_choice(conversation.tool_choice);
@@ -48,35 +36,21 @@ class RequestDump {
   void generation(const GenerationParameters& generation) {
     const SamplingParameters& sampling = generation.sampling;
     line("max_tokens", std::to_string(generation.max_tokens));
-    line("temperature", number(sampling.temperature));
-    line("top_p", number(sampling.top_p));
-    line("min_p", number(sampling.min_p));
+    line("temperature", digits(sampling.temperature));
+    line("top_p", digits(sampling.top_p));
+    line("min_p", digits(sampling.min_p));
     line("top_k", std::to_string(sampling.top_k));
     line("seed", sampling.seed ? std::to_string(*sampling.seed) : "none");
-    if (sampling.presence_penalty != 0) line("presence", number(sampling.presence_penalty));
-    if (sampling.frequency_penalty != 0) line("frequency", number(sampling.frequency_penalty));
-    if (sampling.repetition_penalty != 1) line("repetition", number(sampling.repetition_penalty));
+    if (sampling.presence_penalty != 0) line("presence", digits(sampling.presence_penalty));
+    if (sampling.frequency_penalty != 0) line("frequency", digits(sampling.frequency_penalty));
+    if (sampling.repetition_penalty != 1) line("repetition", digits(sampling.repetition_penalty));
     for (const LogitBias& bias : sampling.logit_bias) {
-      line("logit_bias", std::to_string(bias.token) + " " + number(bias.bias));
+      line("logit_bias", std::to_string(bias.token) + " " + digits(bias.bias));
     }
     for (const std::string& stop : generation.stop_sequences) quoted("stop", stop);
   }
 
  private:
-  static std::string number(float value) {
-    char digits[32];
-    return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  }
-
-  static std::string_view role_name(Role role) {
-    switch (role) {
-      case Role::kUser: return "user";
-      case Role::kAssistant: return "assistant";
-      case Role::kSystem: return "system";
-    }
-    return "?";
-  }
-
   void tool(const ToolDefinition& definition) {
     line("tool", definition.name + (definition.strict ? " strict" : "") +
                      (definition.deferred ? " deferred" : ""));
@@ -132,8 +106,6 @@ class RequestDump {
                                       std::to_string(mark.block));
     }
   }
-
-  std::string out_;
 };
 
 }  // namespace zerohop

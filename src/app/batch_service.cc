@@ -95,13 +95,7 @@ BatchService::BatchService(Service& service, asio::any_io_executor executor,
                     });
                   },
                   [this](BatchRequestKey key) {
-                    asio::post(executor_, [this, key] {
-                      const auto wanted = unwanted_.find(key);
-                      if (wanted == unwanted_.end()) return;
-                      wanted->second = true;
-                      const auto reader = readers_.find(key);
-                      if (reader != readers_.end()) reader->second->interrupt();
-                    });
+                    asio::post(executor_, [this, key] { stop_one(key); });
                   }},
               service.config.batches.parallel) {}
 
@@ -110,7 +104,16 @@ BatchService::~BatchService() { thread_.join(); }
 void BatchService::stop() {
   stopping_ = true;
   timer_.cancel();
-  for (const auto& [key, reader] : readers_) reader->interrupt();
+  for (const auto& [key, running] : running_) {
+    if (running.reader != nullptr) running.reader->interrupt();
+  }
+}
+
+void BatchService::stop_one(BatchRequestKey key) {
+  const auto found = running_.find(key);
+  if (found == running_.end()) return;
+  found->second.unwanted = true;
+  if (found->second.reader != nullptr) found->second.reader->interrupt();
 }
 
 // Batch thread.
@@ -146,63 +149,47 @@ void BatchService::set_timer(Duration delay) {
 
 Awaitable<void> BatchService::run_one(BatchRequest request) {
   const BatchRequestKey key = request.key;
-  unwanted_[key] = false;
-  BatchSettlement settlement = co_await compute(std::move(request));
-  unwanted_.erase(key);
-  finish(std::move(settlement));
-}
-
-Awaitable<BatchSettlement> BatchService::compute(BatchRequest request) {
-  BatchSettlement settlement;
-  settlement.key = request.key;
-  Result<std::string> message = co_await message_of(request.key, std::move(request.params));
-  if (message.ok()) {
-    settlement.text = std::move(message).value();
-  } else if (unwanted_[request.key]) {
-    settlement.outcome = BatchOutcome::kCanceled;
-  } else {
-    settlement.outcome = BatchOutcome::kErrored;
-    if (!may_pass(message.error().code)) {
-      settlement.text = anthropic_error_body(message.error(), {});
+  Running& running = running_[key];  // a map's elements stay where they are
+  Result<std::string> message = co_await message_of(running, std::move(request.params));
+  const bool unwanted = running.unwanted;
+  running_.erase(key);
+  asio::post(thread_, [this, key, unwanted, message = std::move(message)] {
+    if (message.ok()) {
+      runner_.settle({key, BatchOutcome::kSucceeded, message.value()});
+    } else if (unwanted) {
+      runner_.settle({key, BatchOutcome::kCanceled, {}});
+    } else if (may_pass(message.error().code)) {
+      runner_.give_back(key);
+    } else {
+      runner_.settle({key, BatchOutcome::kErrored, anthropic_error_body(message.error(), {})});
     }
-  }
-  co_return settlement;
+  });
+  poll_soon();
 }
 
-Awaitable<Result<std::string>> BatchService::message_of(BatchRequestKey key, std::string params) {
+Awaitable<Result<std::string>> BatchService::message_of(Running& running, std::string params) {
   MessagesHead head;
   head.profile = &service_.wire_profiles.find("");
   const std::unique_ptr<DialectCall> call = make_messages_call(service_, std::move(head));
   Result<PreparedCall> prepared = co_await prepare_call(service_, *call, std::move(params));
   if (!prepared.ok()) co_return prepared.error();
-  if (stopping_ || unwanted_[key]) co_return Error{ErrorCode::kCancelled, "", "", {}};
+  if (!wanted(running)) co_return Error{ErrorCode::kCancelled, "", "", {}};
   auto stream = service_.tier().submit(std::move(prepared->choices.front()));
   if (!stream.ok()) co_return stream.error();
   std::vector<std::shared_ptr<TokenStream>> streams;
   streams.push_back(std::move(stream).value());
   StreamReader reader(executor_, std::move(streams));
-  readers_[key] = &reader;
+  running.reader = &reader;
   std::vector<ChoiceEvent> events;
-  while (!prepared->whole->complete() && !stopping_ && !unwanted_[key]) {
+  while (!prepared->whole->complete() && wanted(running)) {
     co_await reader.read(kForEver, events);
     for (const ChoiceEvent& entry : events) prepared->whole->add(entry.choice, entry.event);
     events.clear();
   }
-  readers_.erase(key);
+  running.reader = nullptr;
   if (!prepared->whole->complete()) co_return Error{ErrorCode::kCancelled, "", "", {}};
   if (const Error* failure = prepared->whole->failure()) co_return *failure;
   co_return prepared->whole->body();
-}
-
-void BatchService::finish(BatchSettlement settlement) {
-  asio::post(thread_, [this, settlement = std::move(settlement)]() mutable {
-    if (settlement.outcome == BatchOutcome::kErrored && settlement.text.empty()) {
-      runner_.give_back(settlement.key);
-    } else {
-      runner_.settle(std::move(settlement));
-    }
-  });
-  poll_soon();
 }
 
 }  // namespace zerohop

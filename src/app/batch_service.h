@@ -60,9 +60,15 @@ class BatchService {
   void set_timer(Duration delay);
   bool engine_has_time() const;
   Awaitable<void> run_one(BatchRequest request);
-  Awaitable<BatchSettlement> compute(BatchRequest request);
-  Awaitable<Result<std::string>> message_of(BatchRequestKey key, std::string params);
-  void finish(BatchSettlement settlement);
+  /// A request that is being computed.
+  struct Running {
+    bool unwanted = false;           ///< asked to stop
+    StreamReader* reader = nullptr;  ///< while the engine has it
+  };
+
+  void stop_one(BatchRequestKey key);
+  bool wanted(const Running& running) const { return !stopping_ && !running.unwanted; }
+  Awaitable<Result<std::string>> message_of(Running& running, std::string params);
 
   Service& service_;
   const boost::asio::any_io_executor executor_;
@@ -71,8 +77,7 @@ class BatchService {
 
   // I/O thread
   boost::asio::steady_timer timer_;
-  std::map<BatchRequestKey, StreamReader*> readers_;  // of what is being generated
-  std::map<BatchRequestKey, bool> unwanted_;          // running requests: asked to stop?
+  std::map<BatchRequestKey, Running> running_;
   bool stopping_ = false;
 
   // Batch thread

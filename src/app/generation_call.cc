@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace {
 // With no event by then, the head of a streamed answer goes out alone: clients measure this time.
 constexpr std::chrono::seconds kFirstByte{1};
 constexpr std::chrono::hours kForEver{24 * 365};
+
+bool waits_for_documents(const Conversation* conversation) {
+  return conversation != nullptr && has_unread_documents(*conversation);
+}
 
 class GenerationCall {
  public:
@@ -75,9 +80,7 @@ class GenerationCall {
   void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
 
   Awaitable<void> refuse(Error error) {
-    service_.metrics.count_refusal(error.code);
-    advance(RequestState::kFailed);
-    co_await exchange_.respond_error(std::move(error));
+    return refuse_request(service_, exchange_, std::move(error));
   }
 
   void cancelled() {
@@ -200,19 +203,24 @@ Awaitable<void> run_generation(Service& service, Exchange& exchange,
 // Closures are named, because GCC 12 destroys a temporary inside a co_await expression twice.
 Awaitable<Result<PreparedCall>> prepare_call(Service& service, DialectCall& call,
                                              std::string body) {
-  auto parse = [&call, body = std::move(body)] { return call.parse(body); };
-  const Result<void> parsed = co_await run_on_worker(service.workers, std::move(parse));
-  if (!parsed.ok()) co_return parsed.error();
-  const Result<void> read = co_await read_documents_of(service, call.conversation());
+  using Prepared = std::optional<Result<PreparedCall>>;  // nothing: documents come first
+  auto all = [&call, body = std::move(body)]() -> Prepared {
+    const Result<void> parsed = call.parse(body);
+    if (!parsed.ok()) return parsed.error();
+    if (waits_for_documents(call.conversation())) return std::nullopt;
+    return call.prepare();
+  };
+  Prepared prepared = co_await run_on_worker(service.workers, std::move(all));
+  if (prepared) co_return std::move(*prepared);
+  const Result<void> read = co_await read_documents_of(service, *call.conversation());
   if (!read.ok()) co_return read.error();
-  auto work = [&call] { return call.prepare(); };
-  co_return co_await run_on_worker(service.workers, std::move(work));
+  auto rest = [&call] { return call.prepare(); };
+  co_return co_await run_on_worker(service.workers, std::move(rest));
 }
 
-Awaitable<Result<void>> read_documents_of(Service& service, Conversation* conversation) {
-  if (conversation == nullptr || !has_unread_documents(*conversation)) co_return Result<void>();
-  auto work = [conversation, &service] {
-    return read_documents(*conversation, service.document_limits);
+Awaitable<Result<void>> read_documents_of(Service& service, Conversation& conversation) {
+  auto work = [&conversation, &service] {
+    return read_documents(conversation, service.document_limits);
   };
   co_return co_await run_on_worker(service.waiters, std::move(work));
 }

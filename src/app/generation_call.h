@@ -25,7 +25,7 @@ Awaitable<void> run_generation(Service& service, Exchange& exchange,
 /// A body to what runs: parsed and rendered on workers, its documents read in between.
 Awaitable<Result<PreparedCall>> prepare_call(Service& service, DialectCall& call, std::string body);
 
-/// Makes the documents of `conversation` text, on a thread that may wait. Nothing to do for null.
-Awaitable<Result<void>> read_documents_of(Service& service, Conversation* conversation);
+/// Makes the documents of `conversation` text, on a thread that may wait.
+Awaitable<Result<void>> read_documents_of(Service& service, Conversation& conversation);
 
 }  // namespace zerohop

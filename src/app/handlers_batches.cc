@@ -11,17 +11,15 @@
 #include "api/page_query.h"
 #include "app/batch_service.h"
 #include "app/handlers.h"
+#include "app/ids.h"
 #include "app/json_response.h"
 #include "app/request_context.h"
 #include "app/worker_pool.h"
-#include "base/random.h"
 #include "http/exchange.h"
 #include "http/url.h"
 
 namespace zerohop {
 namespace {
-
-constexpr std::size_t kIdCharacters = 24;
 
 // What a call does with the store: its answer's body.
 using StoreCall = std::function<Result<std::string>(BatchStore& store)>;
@@ -36,45 +34,32 @@ Error no_batches() {
 
 enum class Wakes : std::uint8_t { kNobody, kRunner };
 
-void settle(Service& service, Exchange& exchange, RequestState state) {
+void settle_done(const Service& service, const Exchange& exchange) {
   RequestContext& context = *context_of(exchange.ticket());
   if (!context.permit.held()) return;
-  if (state == RequestState::kDone) {
-    context.life.advance(RequestState::kValidating, service.clock.now());
-  }
-  context.life.advance(state, service.clock.now());
-}
-
-Awaitable<void> refuse(Service& service, Exchange& exchange, Error error) {
-  service.metrics.count_refusal(error.code);
-  settle(service, exchange, RequestState::kFailed);
-  co_await exchange.respond_error(std::move(error));
+  context.life.advance(RequestState::kValidating, service.clock.now());
+  context.life.advance(RequestState::kDone, service.clock.now());
 }
 
 Awaitable<void> answer(Service& service, Exchange& exchange, StoreCall call, Wakes wakes) {
-  if (service.batches == nullptr) {
-    Error error = no_batches();
-    co_await refuse(service, exchange, std::move(error));
-    co_return;
-  }
   BatchService& batches = *service.batches;
   auto work = [&batches, call = std::move(call)] { return call(batches.store()); };
   Result<std::string> body = co_await run_on_worker(batches.thread(), std::move(work));
   if (!body.ok()) {
-    co_await refuse(service, exchange, std::move(body).error());
+    co_await refuse_request(service, exchange, std::move(body).error());
     co_return;
   }
   if (wakes == Wakes::kRunner) batches.poll_soon();
   HttpResponse response = json_response(200, std::move(body).value());
   co_await exchange.respond(std::move(response));
-  settle(service, exchange, RequestState::kDone);
+  settle_done(service, exchange);
 }
 
 // On a worker: a body may hold a hundred thousand requests.
 Result<NewBatch> parse_new_batch(const std::string& body) {
   ZH_ASSIGN_OR_RETURN(std::vector<BatchItem> items, parse_batch_request(body));
   NewBatch batch;
-  batch.id = "msgbatch_" + os_random_text(kIdCharacters);
+  batch.id = make_id("msgbatch_");
   batch.requests.reserve(items.size());
   for (BatchItem& item : items) {
     batch.requests.push_back({std::move(item.custom_id), std::move(item.params)});
@@ -83,15 +68,10 @@ Result<NewBatch> parse_new_batch(const std::string& body) {
 }
 
 Awaitable<void> handle_create(Service& service, Exchange& exchange) {
-  if (service.batches == nullptr) {
-    Error error = no_batches();
-    co_await refuse(service, exchange, std::move(error));
-    co_return;
-  }
   auto parse = [body = exchange.take_body()] { return parse_new_batch(body); };
   Result<NewBatch> batch = co_await run_on_worker(service.workers, std::move(parse));
   if (!batch.ok()) {
-    co_await refuse(service, exchange, std::move(batch).error());
+    co_await refuse_request(service, exchange, std::move(batch).error());
     co_return;
   }
   auto made = std::make_shared<const NewBatch>(std::move(batch).value());
@@ -147,11 +127,6 @@ Awaitable<void> handle_delete(Service& service, Exchange& exchange) {
 
 // JSON Lines, page by page: the results of a batch may exceed memory.
 Awaitable<void> handle_results(Service& service, Exchange& exchange) {
-  if (service.batches == nullptr) {
-    Error error = no_batches();
-    co_await refuse(service, exchange, std::move(error));
-    co_return;
-  }
   BatchService& batches = *service.batches;
   BatchResultQuery query;
   query.id = exchange.parameters().get("id");
@@ -165,7 +140,7 @@ Awaitable<void> handle_results(Service& service, Exchange& exchange) {
       if (begun) {
         co_await exchange.abort_stream();
       } else {
-        co_await refuse(service, exchange, std::move(page).error());
+        co_await refuse_request(service, exchange, std::move(page).error());
       }
       co_return;
     }
@@ -184,13 +159,20 @@ Awaitable<void> handle_results(Service& service, Exchange& exchange) {
   co_await exchange.end_stream();
 }
 
+using Handle = Awaitable<void> (*)(Service&, Exchange&);
+
+Awaitable<void> handle_if_kept(Service& service, Exchange& exchange, Handle handle) {
+  if (service.batches == nullptr) return refuse_request(service, exchange, no_batches());
+  return handle(service, exchange);
+}
+
 }  // namespace
 
 void add_batch_routes(Router& router, Service& service) {
-  using Handle = Awaitable<void> (*)(Service&, Exchange&);
   const auto add = [&](const std::string& method, const std::string& path, Handle handle) {
-    router.add(method, path,
-               [&service, handle](Exchange& exchange) { return handle(service, exchange); });
+    router.add(method, path, [&service, handle](Exchange& exchange) {
+      return handle_if_kept(service, exchange, handle);
+    });
   };
   for (const std::string prefix : kApiPrefixes) {
     const std::string batches = prefix + "/messages/batches";

@@ -141,9 +141,7 @@ class EmbeddingsCall {
   void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
 
   Awaitable<void> refuse(Error error) {
-    service_.metrics.count_refusal(error.code);
-    advance(RequestState::kFailed);
-    co_await exchange_.respond_error(std::move(error));
+    return refuse_request(service_, exchange_, std::move(error));
   }
 
   Awaitable<void> answer(PreparedEmbeddings& prepared, Embeddings vectors) {

@@ -1,8 +1,10 @@
 // POST /v1/messages, streamed and whole, and /v1/messages/count_tokens.
 
+#include <optional>
 #include <utility>
 
 #include "api/anthropic_reply.h"
+#include "app/document_text.h"
 #include "app/generation_call.h"
 #include "app/handlers.h"
 #include "app/json_response.h"
@@ -32,25 +34,29 @@ Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
 
 Awaitable<Result<std::uint32_t>> parse_and_count(Service& service, Exchange& exchange) {
   const WireProfile& profile = *context_of(exchange.ticket())->profile;
-  auto parse = [&service, &profile, body = exchange.take_body()] {
-    return parse_count_call(service, profile, body);
+  using Count = std::optional<Result<std::uint32_t>>;  // nothing: documents come first
+  ChatRequest request;
+  auto all = [&service, &profile, &request, body = exchange.take_body()]() -> Count {
+    Result<ChatRequest> parsed = parse_count_call(service, profile, body);
+    if (!parsed.ok()) return std::move(parsed).error();
+    request = std::move(parsed).value();
+    if (has_unread_documents(request.conversation)) return std::nullopt;
+    return count_prompt_tokens(service, request);
   };
-  Result<ChatRequest> request = co_await run_on_worker(service.workers, std::move(parse));
-  if (!request.ok()) co_return request.error();
-  const Result<void> read = co_await read_documents_of(service, &request->conversation);
+  Count count = co_await run_on_worker(service.workers, std::move(all));
+  if (count) co_return std::move(*count);
+  const Result<void> read = co_await read_documents_of(service, request.conversation);
   if (!read.ok()) co_return read.error();
-  auto count = [&service, &request] { return count_prompt_tokens(service, *request); };
-  co_return co_await run_on_worker(service.workers, std::move(count));
+  auto rest = [&service, &request] { return count_prompt_tokens(service, request); };
+  co_return co_await run_on_worker(service.workers, std::move(rest));
 }
 
 Awaitable<void> handle_count_tokens(Service& service, Exchange& exchange) {
   RequestContext& context = *context_of(exchange.ticket());
   context.life.advance(RequestState::kValidating, service.clock.now());
-  const auto count = co_await parse_and_count(service, exchange);
+  Result<std::uint32_t> count = co_await parse_and_count(service, exchange);
   if (!count.ok()) {
-    service.metrics.count_refusal(count.error().code);
-    context.life.advance(RequestState::kFailed, service.clock.now());
-    co_await exchange.respond_error(count.error());
+    co_await refuse_request(service, exchange, std::move(count).error());
     co_return;
   }
   HttpResponse response = json_response(200, count_tokens_body(*count));

@@ -1,5 +1,6 @@
 // The OpenAI dialect: POST /v1/chat/completions, /v1/completions, /v1/responses.
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -25,13 +26,10 @@ Handler generation_handler(Service& service, MakeCall make_call) {
 }  // namespace
 
 bool is_openai_path(std::string_view path) {
-  for (const std::string_view prefix : {"/v1", "/v1"}) {
-    if (path.starts_with(prefix)) path.remove_prefix(prefix.size());
-  }
-  for (const std::string_view known : kPaths) {
-    if (path == known) return true;
-  }
-  return false;
+  return std::ranges::any_of(kApiPrefixes, [path](std::string_view prefix) {
+    return path.starts_with(prefix) &&
+           std::ranges::find(kPaths, path.substr(prefix.size())) != kPaths.end();
+  });
 }
 
 void add_openai_routes(Router& router, Service& service) {

@@ -5,8 +5,8 @@
 #include "api/anthropic_events.h"
 #include "api/anthropic_reply.h"
 #include "api/anthropic_request.h"
+#include "app/ids.h"
 #include "app/model_names.h"
-#include "app/request_context.h"
 
 namespace zerohop {
 namespace {
@@ -38,7 +38,7 @@ class MessagesCall final : public DialectCall {
     ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
     PreparedCall call;
     call.choices.push_back(tier.make_generation(prompt, chat.generation));
-    head.message_id = make_message_id();
+    head.message_id = make_id("msg_");
     head.request_id = head_.request_id;
     AnthropicReplyOptions options = request_.reply;
     options.profile = head_.stream_profile.value_or(head_.profile->stream);

@@ -1,6 +1,8 @@
 #include "app/openai_calls.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "api/openai_chat_reply.h"
@@ -11,16 +13,15 @@
 #include "api/openai_responses_reply.h"
 #include "api/openai_responses_request.h"
 #include "api/openai_responses_stream.h"
+#include "app/ids.h"
 #include "app/model_names.h"
 #include "app/version.h"
-#include "base/random.h"
 #include "base/utf8.h"
 
 namespace zerohop {
 namespace {
 
 constexpr std::string_view kToolIdPrefix = "call_";
-constexpr std::size_t kIdCharacters = 24;
 
 // What every reply says about itself. On a worker.
 Result<OpenAiReplyHead> make_head(const Service& service, std::string_view id_prefix,
@@ -28,7 +29,7 @@ Result<OpenAiReplyHead> make_head(const Service& service, std::string_view id_pr
   OpenAiReplyHead head;
   ZH_ASSIGN_OR_RETURN(
       head.model, resolve_model_name(service.config.model, service.tier().name(), requested_model));
-  head.id = std::string(id_prefix) + os_random_text(kIdCharacters);
+  head.id = make_id(id_prefix);
   head.created =
       std::chrono::duration_cast<std::chrono::seconds>(service.clock.wall().time_since_epoch())
           .count();
@@ -38,6 +39,15 @@ Result<OpenAiReplyHead> make_head(const Service& service, std::string_view id_pr
 
 // Clients of this dialect name no version.
 const WireProfile& profile_of(const Service& service) { return service.wire_profiles.find(""); }
+
+// What the engine is to compute for a conversation.
+Result<std::vector<PreparedGeneration>> prepare_choices(const Service& service,
+                                                        const ChatRequest& chat) {
+  const Tier& tier = service.tier();
+  ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
+  ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service), prompt, chat.generation.max_tokens));
+  return tier.make_generations(prompt, chat.generation, {chat.choices, kToolIdPrefix});
+}
 
 class ChatCompletionsCall final : public DialectCall {
  public:
@@ -55,13 +65,8 @@ class ChatCompletionsCall final : public DialectCall {
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
     ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head, make_head(service_, "chatcmpl-", chat.model));
-    const Tier& tier = service_.tier();
-    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
-    ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service_), prompt, chat.generation.max_tokens));
     PreparedCall call;
-    for (std::uint32_t i = 0; i < chat.choices; ++i) {
-      call.choices.push_back(tier.make_generation(prompt, chat.generation, {i, kToolIdPrefix}));
-    }
+    ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiChatStream>(head, request_.reply, chat.choices);
     } else {
@@ -101,9 +106,9 @@ class CompletionsCall final : public DialectCall {
       ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
                                     request_.generation.max_tokens));
       prompt.output.rules = request_.output;
-      for (std::uint32_t i = 0; i < request_.choices_per_prompt; ++i) {
-        call.choices.push_back(service_.tier().make_generation(prompt, request_.generation, {i}));
-      }
+      auto answers = service_.tier().make_generations(prompt, request_.generation,
+                                                      {request_.choices_per_prompt});
+      std::ranges::move(answers, std::back_inserter(call.choices));
       options.echoes.push_back(request_.echo ? text_of(source) : std::string());
     }
     if (request_.stream) {
@@ -147,14 +152,11 @@ class ResponsesCall final : public DialectCall {
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
-    const Tier& tier = service_.tier();
     OpenAiResponsesReplyOptions options;
     ZH_ASSIGN_OR_RETURN(options.head, make_head(service_, "resp_", chat.model));
     options.echo = request_.echo;
-    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
-    ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service_), prompt, chat.generation.max_tokens));
     PreparedCall call;
-    call.choices.push_back(tier.make_generation(prompt, chat.generation, {0, kToolIdPrefix}));
+    ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiResponsesStream>(std::move(options));
     } else {

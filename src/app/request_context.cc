@@ -1,18 +1,15 @@
 #include "app/request_context.h"
 
-#include "base/random.h"
+#include <utility>
+
+#include "app/ids.h"
+#include "app/service.h"
 
 namespace zerohop {
-namespace {
-
-// 142 bits: ids must never repeat, because agents merge messages that share one.
-constexpr std::size_t kIdCharacters = 24;
-
-}  // namespace
 
 std::shared_ptr<RequestContext> make_request_context(TimePoint now) {
   auto context = std::make_shared<RequestContext>(now);
-  context->request_id = "req_" + os_random_text(kIdCharacters);
+  context->request_id = make_id("req_");
   return context;
 }
 
@@ -20,6 +17,11 @@ RequestContext* context_of(const std::shared_ptr<void>& ticket) {
   return static_cast<RequestContext*>(ticket.get());
 }
 
-std::string make_message_id() { return "msg_" + os_random_text(kIdCharacters); }
+Awaitable<void> refuse_request(Service& service, Exchange& exchange, Error error) {
+  RequestContext& context = *context_of(exchange.ticket());
+  service.metrics.count_refusal(error.code);
+  if (context.permit.held()) context.life.advance(RequestState::kFailed, service.clock.now());
+  co_await exchange.respond_error(std::move(error));
+}
 
 }  // namespace zerohop

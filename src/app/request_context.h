@@ -9,9 +9,14 @@
 #include "admission/request_lifecycle.h"
 #include "app/wire_profile.h"
 #include "base/permit.h"
+#include "core/error.h"
 #include "core/usage.h"
+#include "http/awaitable.h"
+#include "http/exchange.h"
 
 namespace zerohop {
+
+struct Service;
 
 struct RequestContext {
   explicit RequestContext(TimePoint now) : life(now) {}
@@ -34,7 +39,7 @@ std::shared_ptr<RequestContext> make_request_context(TimePoint now);
 /// The context behind an exchange's ticket; null when there is none.
 RequestContext* context_of(const std::shared_ptr<void>& ticket);
 
-/// `msg_` and 24 random characters.
-std::string make_message_id();
+/// Answers with `error`, counts it, and ends the life of a request that holds a permit.
+Awaitable<void> refuse_request(Service& service, Exchange& exchange, Error error);
 
 }  // namespace zerohop

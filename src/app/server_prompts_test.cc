@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/openai_base64.h"
+#include "api/base64.h"
 #include "app/test_pdf.h"
 #include "app/test_server.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/ids.h"
 #include "app/machine.h"
 #include "app/output_chain.h"
 #include "constrain/stop_automaton.h"
@@ -9,10 +10,13 @@
 namespace zerohop {
 namespace {
 
+std::shared_ptr<const StopAutomaton> compile_stops(const GenerationParameters& generation) {
+  if (generation.stop_sequences.empty()) return nullptr;
+  return StopAutomaton::compile(generation.stop_sequences);
+}
+
 // Models trained for long contexts would take gigabytes of cells for each sequence unasked.
 constexpr std::uint32_t kDefaultWindowMax = 8192;
-// 142 bits: ids of calls must never repeat, because agents drop one of two that share an id.
-constexpr std::size_t kIdCharacters = 24;
 
 std::uint32_t default_window(const EngineConfig& config, const ModelInfo& model) {
   std::uint32_t window = kDefaultWindowMax;
@@ -154,21 +158,32 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
                                          const ChoiceOptions& choice) const {
   OutputChainParts parts;
   parts.plan = prompt.output;
-  if (!generation.stop_sequences.empty()) {
-    parts.stops = StopAutomaton::compile(generation.stop_sequences);
-  }
+  parts.stops = choice.stops != nullptr ? choice.stops : compile_stops(generation);
   parts.make_tool_call_id = [prefix = std::string(choice.tool_id_prefix)] {
-    return prefix + os_random_text(kIdCharacters);
+    return make_id(prefix);
   };
   PreparedGeneration prepared;
   prepared.request.prompt = prompt.tokens;
   prepared.request.marked_tokens = prompt.marked_tokens;
   prepared.request.max_tokens = generation.max_tokens;
   prepared.request.sampling = generation.sampling;
-  if (generation.sampling.seed)
+  if (generation.sampling.seed) {
     prepared.request.sampling.seed = *generation.sampling.seed + choice.index;
+  }
   prepared.request.top_logprobs = generation.top_logprobs;
   prepared.request.stage = make_output_chain(std::move(parts));
+  return prepared;
+}
+
+std::vector<PreparedGeneration> Tier::make_generations(const PreparedPrompt& prompt,
+                                                       const GenerationParameters& generation,
+                                                       const Choices& choices) const {
+  ChoiceOptions choice{0, choices.tool_id_prefix, compile_stops(generation)};
+  std::vector<PreparedGeneration> prepared;
+  prepared.reserve(choices.count);
+  for (; choice.index < choices.count; ++choice.index) {
+    prepared.push_back(make_generation(prompt, generation, choice));
+  }
   return prepared;
 }
 

@@ -15,6 +15,7 @@
 #include "app/config.h"
 #include "app/embedding_model.h"
 #include "base/clock.h"
+#include "constrain/stop_automaton.h"
 #include "core/request.h"
 #include "engine/engine_loop.h"
 #include "engine/engine_thread.h"
@@ -41,6 +42,13 @@ struct PreparedGeneration {
 /// What differs between the answers to one prompt.
 struct ChoiceOptions {
   std::uint32_t index = 0;  ///< with a seed, each choice has its own generator
+  std::string_view tool_id_prefix = "toolu_";
+  std::shared_ptr<const StopAutomaton> stops = nullptr;  ///< null: compiled for this choice
+};
+
+/// Several answers to one prompt.
+struct Choices {
+  std::uint32_t count = 1;
   std::string_view tool_id_prefix = "toolu_";
 };
 
@@ -73,6 +81,11 @@ class Tier {
   PreparedGeneration make_generation(const PreparedPrompt& prompt,
                                      const GenerationParameters& generation,
                                      const ChoiceOptions& choice = {}) const;
+
+  /// The same for several answers, which share what is compiled.
+  std::vector<PreparedGeneration> make_generations(const PreparedPrompt& prompt,
+                                                   const GenerationParameters& generation,
+                                                   const Choices& choices) const;
 
   /// prepare_prompt() and make_generation().
   Result<PreparedGeneration> prepare(const Conversation& conversation,

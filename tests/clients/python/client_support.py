@@ -9,6 +9,8 @@ import time
 import traceback
 import urllib.request
 
+from recording import recording_transport
+
 MODEL = "smollm2-135m"
 SYSTEM = "Answer in English."
 CAPITAL = "What is the capital of France?"
@@ -41,29 +43,10 @@ def record(method, path, status, kind, body):
 
 def recording_client(library):
     """A client of httpx (or its successor) that writes down every answer when it is closed."""
-
-    class Tee(library.SyncByteStream):
-        def __init__(self, stream, finish):
-            self.stream, self.finish, self.parts = stream, finish, []
-
-        def __iter__(self):
-            for part in self.stream:
-                self.parts.append(part)
-                yield part
-
-        def close(self):
-            self.stream.close()
-            self.finish(b"".join(self.parts))
-
-    class Transport(library.HTTPTransport):
-        def handle_request(self, request):
-            response = super().handle_request(request)
-            response.stream = Tee(response.stream, lambda body: record(
-                request.method, request.url.path, response.status_code,
-                response.headers.get("content-type", ""), body))
-            return response
-
-    return library.Client(transport=Transport(), timeout=240)
+    transport = recording_transport(library, lambda request, response, body: record(
+        request.method, request.url.path, response.status_code,
+        response.headers.get("content-type", ""), body))
+    return library.Client(transport=transport, timeout=240)
 
 
 def idle():

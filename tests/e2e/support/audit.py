@@ -150,31 +150,8 @@ def check_chunk(route, name, data):
         openai_shapes.CHUNK(value, "chunk")
 
 
-def recording_transport(library):
-    """A transport of httpx (or its successor, whichever the client uses) that audits answers."""
-
-    class Tee(library.SyncByteStream):
-        def __init__(self, stream, finish):
-            self.stream, self.finish, self.parts = stream, finish, []
-
-        def __iter__(self):
-            for part in self.stream:
-                self.parts.append(part)
-                yield part
-
-        def close(self):
-            self.stream.close()
-            self.finish(b"".join(self.parts))
-
-    class Transport(library.HTTPTransport):
-        def handle_request(self, request):
-            response = super().handle_request(request)
-
-            def finish(body):
-                check_answer(request.method, request.url.raw_path.decode(), response.status_code,
-                             response.headers.get("content-type"), body)
-            if not response.headers.get("content-encoding"):
-                response.stream = Tee(response.stream, finish)
-            return response
-
-    return Transport()
+def check_response(request, response, body):
+    """What a recording transport has seen of an answer."""
+    if not response.headers.get("content-encoding"):
+        check_answer(request.method, request.url.raw_path.decode(), response.status_code,
+                     response.headers.get("content-type"), body)

@@ -5,6 +5,7 @@ import subprocess
 import threading
 from urllib.parse import urlsplit
 
+from recording import recording_transport
 from support import audit, script
 from support.http import Reply, header_dict
 from support.sandbox import Sandbox, SetupFailure
@@ -129,8 +130,8 @@ class Context:
     def client(self, server=None, **options):
         """The official client library, without its own retries. Use it as a context manager."""
         import httpx2
-        options.setdefault("http_client",
-                           httpx2.Client(transport=audit.recording_transport(httpx2)))
+        transport = recording_transport(httpx2, audit.check_response)
+        options.setdefault("http_client", httpx2.Client(transport=transport))
         return self._client_class("Anthropic")(**self._client_options(server, options))
 
     def async_client(self, server=None, **options):

@@ -1,0 +1,46 @@
+// For tests: the lines that a dump of a typed request is made of.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "api/json_writer.h"
+#include "core/request.h"
+
+namespace zerohop {
+
+class DumpLines {
+ public:
+  const std::string& text() const { return text_; }
+
+  void line(std::string_view name, std::string_view text) {
+    text_.append(name).append(": ").append(text).append("\n");
+  }
+  void quoted(std::string_view name, std::string_view text) {
+    text_.append(name).append(": ");
+    append_json_string(text, text_);
+    text_.append("\n");
+  }
+
+ protected:
+  /// The shortest digits that read back as the same float.
+  static std::string digits(float value) {
+    char buffer[32];
+    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  }
+
+  static std::string_view role_name(Role role) {
+    switch (role) {
+      case Role::kUser: return "user";
+      case Role::kAssistant: return "assistant";
+      case Role::kSystem: return "system";
+    }
+    return "?";
+  }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace zerohop
