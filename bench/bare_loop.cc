@@ -34,6 +34,7 @@ struct BareLoop::Parts {
   llama_context* context = nullptr;
   llama_batch batch{};
   int vocabulary = 0;
+  int batch_rows = 0;
 
   void clear() { llama_memory_clear(llama_get_memory(context), true); }
 
@@ -54,6 +55,18 @@ struct BareLoop::Parts {
   Token best(int row) const {
     const float* logits = llama_get_logits_ith(context, row);
     return static_cast<Token>(std::max_element(logits, logits + vocabulary) - logits);
+  }
+
+  // Computes `tokens` from position 0, a batch at a time. Returns the likeliest next one.
+  Token fill(const std::vector<Token>& tokens, int sequence) {
+    const auto length = static_cast<int>(tokens.size());
+    int row = 0;
+    for (int i = 0; i < length; ++i) {
+      row = batch.n_tokens;
+      add(tokens[static_cast<std::size_t>(i)], i, sequence, i + 1 == length);
+      if (batch.n_tokens == batch_rows || i + 1 == length) decode();
+    }
+    return best(row);
   }
 };
 
@@ -78,7 +91,8 @@ BareLoop::BareLoop(const std::string& model_path, const ContextOptions& options)
   // Never freed: the process ends with the benchmark.
   ggml_threadpool* pool = make_pool(static_cast<int>(options.threads));
   llama_attach_threadpool(parts_->context, pool, pool);
-  parts_->batch = llama_batch_init(static_cast<int>(options.batch_rows), 0, 1);
+  parts_->batch_rows = static_cast<int>(options.batch_rows);
+  parts_->batch = llama_batch_init(parts_->batch_rows, 0, 1);
 }
 
 BareLoop::~BareLoop() {
@@ -92,13 +106,8 @@ double BareLoop::decode_rate(const std::vector<std::vector<Token>>& prompts, int
   std::vector<Token> next;
   std::vector<int> positions;
   for (std::size_t s = 0; s < prompts.size(); ++s) {
-    const auto length = static_cast<int>(prompts[s].size());
-    for (int i = 0; i < length; ++i) {
-      parts_->add(prompts[s][static_cast<std::size_t>(i)], i, static_cast<int>(s), i + 1 == length);
-    }
-    parts_->decode();
-    next.push_back(parts_->best(length - 1));
-    positions.push_back(length);
+    next.push_back(parts_->fill(prompts[s], static_cast<int>(s)));
+    positions.push_back(static_cast<int>(prompts[s].size()));
   }
   const auto begin = std::chrono::steady_clock::now();
   for (int step = 0; step < steps; ++step) {
@@ -111,24 +120,53 @@ double BareLoop::decode_rate(const std::vector<std::vector<Token>>& prompts, int
   return static_cast<double>(next.size()) * steps / seconds_since(begin);
 }
 
-std::vector<double> BareLoop::last_token_seconds(const std::vector<Token>& prompt,
-                                                 int repetitions) {
+std::vector<double> BareLoop::tail_seconds(const std::vector<Token>& prompt, int rows,
+                                           int repetitions) {
   parts_->clear();
   const auto length = static_cast<int>(prompt.size());
-  for (int i = 0; i < length; ++i) {
-    parts_->add(prompt[static_cast<std::size_t>(i)], i, 0, i + 1 == length);
-  }
-  parts_->decode();
+  parts_->fill(prompt, 0);
   std::vector<double> seconds;
   for (int i = 0; i < repetitions; ++i) {
-    llama_memory_seq_rm(llama_get_memory(parts_->context), 0, length - 1, -1);
+    llama_memory_seq_rm(llama_get_memory(parts_->context), 0, length - rows, -1);
     const auto begin = std::chrono::steady_clock::now();
-    parts_->add(prompt.back(), length - 1, 0, true);
+    for (int at = length - rows; at < length; ++at) {
+      parts_->add(prompt[static_cast<std::size_t>(at)], at, 0, at + 1 == length);
+    }
     parts_->decode();
-    parts_->best(0);
+    parts_->best(rows - 1);
     seconds.push_back(seconds_since(begin));
   }
   return seconds;
+}
+
+double BareLoop::replay(const ReplayedPrefill& prefill) {
+  parts_->clear();
+  std::vector<Token> next;
+  std::vector<int> positions;
+  for (const std::vector<Token>& stream : prefill.streams) {
+    next.push_back(parts_->fill(stream, static_cast<int>(next.size())));
+    positions.push_back(static_cast<int>(stream.size()));
+  }
+  const auto prompt_sequence = static_cast<int>(prefill.streams.size());
+  const auto length = static_cast<int>(prefill.prompt.size());
+  int done = prefill.cached_tokens;
+  if (done > 0) {
+    parts_->fill({prefill.prompt.begin(), prefill.prompt.begin() + done}, prompt_sequence);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (const ReplayedStep& step : prefill.steps) {
+    for (int s = 0; s < step.decode_rows; ++s) {
+      const auto stream = static_cast<std::size_t>(s);
+      parts_->add(next[stream], positions[stream]++, s, true);
+    }
+    for (int i = 0; i < step.prompt_rows; ++i, ++done) {
+      parts_->add(prefill.prompt[static_cast<std::size_t>(done)], done, prompt_sequence,
+                  done + 1 == length);
+    }
+    parts_->decode();
+    for (int s = 0; s < step.decode_rows; ++s) next[static_cast<std::size_t>(s)] = parts_->best(s);
+  }
+  return seconds_since(begin);
 }
 
 }  // namespace zerohop::bench

@@ -1,52 +1,29 @@
 #include "load_client.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <chrono>
 #include <string_view>
 
 #include "base/check.h"
+#include "http_wire.h"
 
 namespace zerohop::bench {
 namespace {
 
-int connect_to(std::uint16_t port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+int connected(std::uint16_t port) {
+  const int descriptor = connect_to(port);
   ZH_CHECK(descriptor >= 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr generic{};
-  static_assert(sizeof generic == sizeof address);
-  __builtin_memcpy(&generic, &address, sizeof generic);
-  ZH_CHECK(connect(descriptor, &generic, sizeof generic) == 0);
-  const int on = 1;
-  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return descriptor;
 }
 
 void send_request(int descriptor, const std::string& path, const std::string& body) {
-  const std::string bytes = "POST " + path +
-                            " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
-                            "content-length: " +
-                            std::to_string(body.size()) + "\r\n\r\n" + body;
-  ZH_CHECK(send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(bytes.size()));
+  ZH_CHECK(send_all(descriptor, post_bytes(path, body)));
 }
 
-int number_after(std::string_view text, std::string_view key) {
-  const std::size_t place = text.rfind(key);
-  if (place == std::string_view::npos) return 0;
-  int number = 0;
-  const char* begin = text.data() + place + key.size();
-  std::from_chars(begin, text.data() + text.size(), number);
-  return number;
+int count_after(std::string_view text, std::string_view key) {
+  return static_cast<int>(number_after(text, key).value_or(0));
 }
 
 // The bytes of the first whole answer in `bytes`; 0 when it is not all there. Crashes on anything
@@ -56,15 +33,11 @@ std::size_t answer_size(std::string_view bytes) {
   if (head == std::string_view::npos) return 0;
   ZH_CHECK(bytes.starts_with("HTTP/1.1 200"));
   const auto length =
-      static_cast<std::size_t>(number_after(bytes.substr(0, head), "content-length: "));
+      static_cast<std::size_t>(count_after(bytes.substr(0, head), "content-length: "));
   return bytes.size() < head + 4 + length ? 0 : head + 4 + length;
 }
 
 }  // namespace
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 StreamGroup::~StreamGroup() {
   for (const Socket& socket : sockets_) {
@@ -74,7 +47,7 @@ StreamGroup::~StreamGroup() {
 
 std::size_t StreamGroup::start(std::string body) {
   Socket socket;
-  socket.descriptor = connect_to(port_);
+  socket.descriptor = connected(port_);
   StreamLog log;
   log.body = std::move(body);
   log.sent_at = now_seconds();
@@ -122,7 +95,7 @@ void StreamGroup::parse(std::size_t index, double at) {
     if (frame.find("event: content_block_delta") != std::string_view::npos) {
       log.delta_times.push_back(at);
     } else if (frame.find("event: message_delta") != std::string_view::npos) {
-      log.output_tokens = number_after(frame, "\"output_tokens\":");
+      log.output_tokens = count_after(frame, "\"output_tokens\":");
     } else if (frame.find("event: message_stop") != std::string_view::npos) {
       log.finished_at = at;
     }
@@ -135,7 +108,7 @@ void StreamGroup::parse(std::size_t index, double at) {
   }
 }
 
-PlainClient::PlainClient(std::uint16_t port) : descriptor_(connect_to(port)) {}
+PlainClient::PlainClient(std::uint16_t port) : descriptor_(connected(port)) {}
 PlainClient::~PlainClient() { close(descriptor_); }
 
 std::string PlainClient::post(const std::string& path, const std::string& body) {
@@ -154,7 +127,7 @@ double RequestPump::run(const std::function<std::string()>& next, double seconds
   std::vector<pollfd> polls;
   std::vector<std::string> unread(connections);
   for (std::size_t i = 0; i < connections; ++i) {
-    polls.push_back(pollfd{connect_to(port), POLLIN, 0});
+    polls.push_back(pollfd{connected(port), POLLIN, 0});
     send_request(polls.back().fd, path, next());
   }
   const double begin = now_seconds();

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "bench_clock.h"
+
 namespace zerohop::bench {
 
-/// One streamed request and what was seen of it. Times are seconds on one clock.
+/// One streamed request and what was seen of it. Times are those of now_seconds().
 struct StreamLog {
   std::string body;  ///< of the request, JSON
   double sent_at = 0;
@@ -18,9 +20,6 @@ struct StreamLog {
   double finished_at = 0;           ///< message_stop
   int output_tokens = 0;
 };
-
-/// Seconds on the clock of StreamLog.
-double now_seconds();
 
 /// Streams that run side by side on connections of their own.
 class StreamGroup {

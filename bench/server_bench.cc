@@ -5,8 +5,10 @@
 //   count     count_tokens of 1 kB, beside the bare tokenizer
 //   prompt    body to tokens for a conversation seen before, beside the bare tokenizer
 //   overhead  a one-token answer to a cached prompt, beside the bare decode of that token
+//   prefill   a prompt of 2,000 tokens beside 4 streams, and a bare loop that takes the same steps
+//   prefix    what 1,000 cached tokens in front of a short prompt cost, beside the bare loop
 //
-// ./dev bench server; the program takes a subset of the five names. Settings come from ZEROHOP_*
+// ./dev bench server; the program takes a subset of the names. Settings come from ZEROHOP_*
 // variables, as those of the server do (ZEROHOP_ENGINE_KV_LAYOUT=streams, for example). Both sides
 // use the same file, context parameters and threads, in alternating rounds, so the ratios hold on a
 // noisy machine.
@@ -28,6 +30,8 @@
 #include "count_bench.h"
 #include "load_client.h"
 #include "model/llama_model.h"
+#include "prefill_bench.h"
+#include "program_words.h"
 #include "prompt_bench.h"
 #include "report.h"
 
@@ -157,7 +161,7 @@ void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
       served.push_back((now_seconds() - begin) * 1e3);
     }
     std::vector<double> direct;
-    for (const double seconds : bare.last_token_seconds(prompt, 100)) {
+    for (const double seconds : bare.tail_seconds(prompt, 1, 100)) {
       direct.push_back(seconds * 1e3);
     }
     over_medians.push_back(percentile(served, 0.5) - percentile(direct, 0.5));
@@ -169,7 +173,7 @@ void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
   print_row("fixed cost of a request", over_medians, "ms");
 }
 
-Result<void> run(const std::vector<std::string>& wanted) {
+Result<void> run(const ProgramWords& words) {
   log_configure({.level = LogLevel::kError});
   ConfigSources sources;
   sources.environment = process_environment();
@@ -191,18 +195,21 @@ Result<void> run(const std::vector<std::string>& wanted) {
   BareLoop bare(file.string(), options);
   std::printf("%u threads, %s KV layout\n", options.threads,
               options.layout == KvLayout::kUnified ? "unified" : "stream");
-  const auto wants = [&wanted](const char* name) {
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-  };
   // This order, because in the unified layout cells that idle sequences leave behind are scanned by
   // every later step: after `gap` a lone decode takes some 2 ms longer.
-  if (wants("count")) bench_count(endpoint.port, tier);
-  if (wants("prompt")) bench_prompt(tier);
-  if (wants("overhead")) bench_overhead(endpoint.port, tier, bare);
-  if (wants("streams")) bench_streams(endpoint.port, tier, bare);
-  if (wants("gap")) bench_gap(endpoint.port, tier);
+  if (words.wants("count")) bench_count(endpoint.port, tier);
+  if (words.wants("prompt")) bench_prompt(tier);
+  if (words.wants("overhead")) bench_overhead(endpoint.port, tier, bare);
+  if (words.wants("streams")) bench_streams(endpoint.port, tier, bare);
+  if (words.wants("gap")) bench_gap(endpoint.port, tier);
   server.begin_drain();
   io.join();
+  if (words.wants("prefix")) bench_warm_prefix(tier, bare, words.programs());
+  if (words.wants("prefill")) {
+    ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> own,
+                        load_llama_model(llama_model_options(config.model, file)));
+    ZH_RETURN_IF_ERROR(bench_prefill(std::move(own), config.engine, bare));
+  }
   return {};
 }
 
@@ -210,8 +217,7 @@ Result<void> run(const std::vector<std::string>& wanted) {
 }  // namespace zerohop::bench
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> wanted(argv + 1, argv + argc);
-  const auto result = zerohop::bench::run(wanted);
+  const auto result = zerohop::bench::run(zerohop::bench::ProgramWords(argc, argv));
   if (result.ok()) return 0;
   std::fprintf(stderr, "zh_server_bench: %s\n", result.error().message.c_str());
   return 1;

@@ -1,5 +1,6 @@
 #include "api/anthropic_cache.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,9 @@
 
 namespace zerohop {
 namespace {
+
+constexpr std::chrono::minutes kLifetime{5};
+constexpr std::chrono::hours kLongLifetime{1};
 
 Result<void> check_strictly(const JsonPlace& mark) {
   ZH_ASSIGN_OR_RETURN(const JsonPlace type, mark.require("type"));
@@ -21,24 +25,32 @@ Result<void> check_strictly(const JsonPlace& mark) {
 
 }  // namespace
 
-Result<bool> has_cache_mark(const JsonPlace& place, const ParseOptions& options) {
+Result<std::optional<std::chrono::seconds>> cache_mark_of(const JsonPlace& place,
+                                                          const ParseOptions& options) {
+  using Lifetime = std::optional<std::chrono::seconds>;
   const auto mark = place.find("cache_control");
-  if (!mark) return false;
+  if (!mark) return Lifetime();
   ZH_RETURN_IF_ERROR(mark->expect_object());
   if (options.strict()) ZH_RETURN_IF_ERROR(check_strictly(*mark));
-  return true;
+  const auto ttl = mark->find("ttl");
+  if (!ttl) return Lifetime(kLifetime);
+  ZH_ASSIGN_OR_RETURN(const std::string_view time, ttl->string());
+  return Lifetime(time == "1h" ? kLongLifetime : kLifetime);
 }
 
 Result<void> CacheMarks::take(const JsonPlace& place) {
-  ZH_ASSIGN_OR_RETURN(const bool marked, has_cache_mark(place, options_));
-  if (!marked) return {};
+  ZH_ASSIGN_OR_RETURN(const auto lifetime, cache_mark_of(place, options_));
+  if (!lifetime) return {};
   ++count_;
   if (options_.strict() && count_ > limits::kCacheMarksMax) {
     const auto mark = place.find("cache_control");
     return mark->error("a request may have at most " + std::to_string(limits::kCacheMarksMax) +
                        " blocks with cache_control");
   }
-  if (end_) last_ = end_;
+  if (!end_) return {};
+  const std::chrono::seconds longest = last_ ? std::max(last_->lifetime, *lifetime) : *lifetime;
+  last_ = end_;
+  last_->lifetime = longest;
   return {};
 }
 

@@ -2,6 +2,7 @@
 // Internal to api/; pure functions; any thread. Source: Messages API, prompt caching.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -13,12 +14,15 @@
 
 namespace zerohop {
 
-/// True when `place` (a block, a tool, the whole body) carries a mark; null is none. Errors: a mark
-/// that is no object; in strict mode also one of another type or lifetime than the protocol has.
-Result<bool> has_cache_mark(const JsonPlace& place, const ParseOptions& options);
+/// The lifetime of the mark that `place` (a block, a tool, the whole body) carries; nothing without
+/// one, and null is none. A lifetime that the protocol does not have is its default. Errors: a mark
+/// that is no object, a lifetime that is no text; in strict mode also another type or lifetime than
+/// the protocol has.
+Result<std::optional<std::chrono::seconds>> cache_mark_of(const JsonPlace& place,
+                                                          const ParseOptions& options);
 
 /// Gathers the marks of one request in the order tools, system, messages. Only the last one counts
-/// for the prompt; the number of all of them is bounded in strict mode.
+/// for the prompt, with the longest lifetime of all; their number is bounded in strict mode.
 class CacheMarks {
  public:
   explicit CacheMarks(const ParseOptions& options) : options_(options) {}

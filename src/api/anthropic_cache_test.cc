@@ -52,6 +52,27 @@ TEST(CacheMarks, TheLastOneInTheOrderOfThePromptCounts) {
             "2/1");
 }
 
+TEST(CacheMarks, LiveAsLongAsTheLongestOfThem) {
+  const auto lifetime = [](std::string_view system, std::string_view message) {
+    const std::string body = R"({"messages":[{"role":"user","content":[{"type":"text","text":"a")" +
+                             std::string(message) + R"(}]}],"system":[{"type":"text","text":"s")" +
+                             std::string(system) + "}]}";
+    const auto parsed = parse_messages_request(body, {});
+    EXPECT_TRUE(parsed.ok()) << body;
+    return parsed->chat.conversation.cache_mark->lifetime.count();
+  };
+  const std::string hour = R"(,"cache_control":{"type":"ephemeral","ttl":"1h"})";
+  const std::string minutes = R"(,"cache_control":{"type":"ephemeral","ttl":"5m"})";
+  const std::string unnamed = R"(,"cache_control":{"type":"ephemeral"})";
+  EXPECT_EQ(lifetime("", unnamed), 300);
+  EXPECT_EQ(lifetime("", minutes), 300);
+  EXPECT_EQ(lifetime("", hour), 3'600);
+  EXPECT_EQ(lifetime(hour, minutes), 3'600);
+  EXPECT_EQ(mark(R"({"messages":[{"role":"user","content":"a"}],
+      "cache_control":{"type":"ephemeral","ttl":5}})"),
+            "cache_control.ttl: must be a string, got 5");
+}
+
 TEST(CacheMarks, ATopLevelMarkIsOnTheLastBlock) {
   EXPECT_EQ(mark(R"({%,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[
       {"type":"text","text":"b"},{"type":"text","text":"c"}]}]})"),

@@ -59,8 +59,8 @@ void AnthropicStream::start(const Started& event, std::string& out) {
   append_anthropic_head(head_, out);
   out.append(R"(,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null)");
   out.append(R"(,"usage":)");
-  append_anthropic_usage(event.usage, out);
-  append_diagnostics(options_, out);
+  append_anthropic_usage(event.usage, options_, out);
+  append_diagnostics(options_, event.miss, out);
   out.append("}}").append(kFrameEnd);
 }
 
@@ -108,7 +108,7 @@ void AnthropicStream::finish(const Finished& event, std::string& out) {
   out.append(R"(,"delta":{)");
   append_anthropic_stop(reason, event.stop_sequence, out);
   out.append(R"(},"usage":)");
-  append_anthropic_usage(event.usage, out);
+  append_anthropic_usage(event.usage, options_, out);
   append_context_management(options_, out);
   out.append("}").append(kFrameEnd);
   if (folded()) return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/anthropic_foreign_fields.h"
+#include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
 
@@ -121,6 +122,7 @@ Result<GenerationParameters> parse_anthropic_generation(const JsonPlace& body,
   ZH_ASSIGN_OR_RETURN(generation.max_tokens, parse_max_tokens(body, options));
   ZH_ASSIGN_OR_RETURN(generation.sampling, parse_sampling(body, options));
   ZH_ASSIGN_OR_RETURN(generation.stop_sequences, parse_stop_sequences(body, options));
+  ZH_RETURN_IF_ERROR(parse_answer_limits(body, generation));
   return generation;
 }
 

@@ -28,7 +28,7 @@ AnthropicReply::AnthropicReply(ReplyHead head, AnthropicReplyOptions options)
 void AnthropicReply::add(std::uint32_t choice, const Event& event) {
   ZH_CHECK(choice == 0);
   ZH_CHECK(!complete());
-  std::visit(Overloaded{[](const Started&) {},
+  std::visit(Overloaded{[&](const Started& started) { miss_ = started.miss; },
                         [&](const TextDelta& delta) { add_text(Kind::kText, delta.text); },
                         [&](const ThinkingDelta& delta) { add_text(Kind::kThinking, delta.text); },
                         [&](const ToolCallStarted& call) {
@@ -98,9 +98,9 @@ std::string AnthropicReply::body() const {
   append_anthropic_stop(reason_with_calls(finished_->reason, calls), finished_->stop_sequence,
                         body);
   body.append(R"(,"usage":)");
-  append_anthropic_usage(finished_->usage, body);
+  append_anthropic_usage(finished_->usage, options_, body);
   append_context_management(options_, body);
-  append_diagnostics(options_, body);
+  append_diagnostics(options_, miss_, body);
   body.push_back('}');
   return body;
 }

@@ -45,6 +45,7 @@ class AnthropicReply final : public WholeReply {
   const ReplyHead head_;
   const AnthropicReplyOptions options_;
   std::vector<Block> blocks_;
+  CacheMiss miss_;
   std::optional<Finished> finished_;
   std::optional<Error> failure_;
 };

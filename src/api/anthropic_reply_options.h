@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zerohop {
@@ -36,8 +37,9 @@ struct PromptTokens {
 
 /// What a request asks to be told about itself (`diagnostics`).
 struct DiagnosticsWish {
-  /// It names an earlier message and asks why the cache missed. Nothing is kept of earlier
-  /// messages, so the answer is that it cannot be said.
+  bool any = false;  ///< the request has `diagnostics`
+  /// It names an earlier message and asks why the cache missed. Messages are not kept by their ids:
+  /// the answer is about the likeliest earlier prompt that is remembered (core/cache_miss.h).
   bool cache_miss = false;
   bool prompt_breakdown = false;  ///< our own: billing by system, tools and messages
 };
@@ -57,6 +59,10 @@ struct AnthropicReplyOptions {
   bool context_management = false;
   DiagnosticsWish diagnostics;
   std::optional<PromptTokens> prompt_tokens;  ///< set by the caller where they were asked for
+  /// A stop sequence with which the prompt ends: the model may go on as if it had just begun to
+  /// stop. Empty: none. Set by the caller where there are diagnostics.
+  std::string prompt_ends_with_stop;
+  std::string_view service_tier;  ///< how it is served; static text; empty: not shown
   std::vector<ToolsetCall> toolset_calls;
 };
 

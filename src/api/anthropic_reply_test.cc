@@ -37,12 +37,73 @@ TEST(AnthropicReply, TellsAboutItsPromptWhereThatWasAskedFor) {
   options.diagnostics.cache_miss = true;
   options.prompt_tokens = PromptTokens{1, 2, 3, 6};
   AnthropicReply reply({"msg_1", "m", "req_1"}, options);
-  reply.add(0, Started{});
+  Started started;
+  started.miss.cause = MissCause::kEvicted;
+  reply.add(0, started);
   reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
   EXPECT_TRUE(
       reply.body().ends_with(R"(,"diagnostics":{"cache_miss_reason":{"type":"unavailable"},)"
                              R"("prompt_tokens":{"system":1,"tools":2,"messages":3,"markup":6}}})"))
       << reply.body();
+}
+
+// The end of the reply's body, from `diagnostics` on.
+std::string diagnostics_of(const CacheMiss& miss, const AnthropicReplyOptions& options) {
+  AnthropicReply reply({"msg_1", "m", "req_1"}, options);
+  Started started;
+  started.miss = miss;
+  reply.add(0, started);
+  reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
+  const std::string body = reply.body();
+  return body.substr(std::min(body.find(R"(,"diagnostics")"), body.size()));
+}
+
+TEST(AnthropicReply, NamesTheCauseOfAMissAsTheProtocolDoes) {
+  AnthropicReplyOptions asked;
+  asked.diagnostics = {true, true, false};
+  const auto reason = [&asked](MissCause cause) {
+    const std::string text = diagnostics_of({cause, CacheCap::kNone, 14, 40}, asked);
+    constexpr std::string_view kFront = R"(,"diagnostics":{"cache_miss_reason":)";
+    EXPECT_TRUE(text.starts_with(kFront)) << text;
+    return text.substr(kFront.size(), text.size() - kFront.size() - 2);
+  };
+  EXPECT_EQ(reason(MissCause::kNone), "null");
+  EXPECT_EQ(reason(MissCause::kSystemChanged),
+            R"({"type":"system_changed","cache_missed_input_tokens":40})");
+  EXPECT_EQ(reason(MissCause::kToolsChanged),
+            R"({"type":"tools_changed","cache_missed_input_tokens":40})");
+  EXPECT_EQ(reason(MissCause::kMessagesChanged),
+            R"({"type":"messages_changed","cache_missed_input_tokens":40})");
+  EXPECT_EQ(reason(MissCause::kEvicted), R"({"type":"unavailable"})");
+  // Whether others have the same prompt must not show.
+  EXPECT_EQ(reason(MissCause::kOtherTenant), reason(MissCause::kCold));
+  EXPECT_EQ(reason(MissCause::kCold), R"({"type":"previous_message_not_found"})");
+}
+
+TEST(AnthropicReply, SaysNothingOfMissesUnlessAsked) {
+  const CacheMiss miss{MissCause::kSystemChanged, CacheCap::kNone, 14, 40};
+  EXPECT_EQ(diagnostics_of(miss, {}), "");
+  AnthropicReplyOptions without_message;
+  without_message.diagnostics.any = true;
+  EXPECT_EQ(diagnostics_of(miss, without_message), R"(,"diagnostics":{"cache_miss_reason":null}})");
+}
+
+TEST(AnthropicReply, WarnsOfAPromptThatEndsWithAStopSequence) {
+  AnthropicReplyOptions options;
+  options.diagnostics.any = true;
+  options.prompt_ends_with_stop = "\n\n";
+  EXPECT_EQ(diagnostics_of({}, options),
+            R"(,"diagnostics":{"cache_miss_reason":null,"warnings":[{"type":)"
+            R"("prompt_ends_with_stop_sequence","stop_sequence":"\n\n"}]}})");
+}
+
+TEST(AnthropicReply, EchoesHowItWasServed) {
+  AnthropicReplyOptions options;
+  options.service_tier = "standard";
+  AnthropicReply reply({"msg_1", "m", "req_1"}, options);
+  reply.add(0, Started{});
+  reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
+  EXPECT_TRUE(reply.body().ends_with(R"("output_tokens":3,"service_tier":"standard"}})"));
 }
 
 TEST(AnthropicReply, HasNoBlockWithoutText) {

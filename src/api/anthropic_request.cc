@@ -10,6 +10,7 @@
 #include "api/anthropic_tool_choice.h"
 #include "api/json_place.h"
 #include "api/json_reader.h"
+#include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
 
@@ -126,6 +127,9 @@ Result<AnthropicRequest> parse_messages_request(std::string_view body,
   ZH_RETURN_IF_ERROR(check_version(root));
   ZH_RETURN_IF_ERROR(refuse_compaction(root));
   ZH_ASSIGN_OR_RETURN(chat.generation, parse_anthropic_generation(root, options));
+  ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_anthropic_service_tier(root, options));
+  chat.generation.priority = tier.priority;
+  parsed.request.reply.service_tier = tier.answer;
   if (const auto stream = root.find("stream")) {
     ZH_ASSIGN_OR_RETURN(chat.stream, stream->boolean());
   }

@@ -139,6 +139,7 @@ Result<DiagnosticsWish> parse_diagnostics(const JsonPlace& body) {
   const auto place = body.find("diagnostics");
   if (!place) return wish;
   ZH_RETURN_IF_ERROR(place->expect_object());
+  wish.any = true;
   if (const auto previous = place->find("previous_message_id")) {
     ZH_RETURN_IF_ERROR(previous->string());
     wish.cache_miss = true;

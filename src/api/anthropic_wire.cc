@@ -7,6 +7,43 @@
 #include "base/random.h"
 
 namespace zerohop {
+namespace {
+
+// The protocol's name of a cause; empty: null.
+std::string_view miss_reason(MissCause cause) {
+  switch (cause) {
+    case MissCause::kModelChanged:
+    case MissCause::kSystemChanged:
+    case MissCause::kToolsChanged:
+    case MissCause::kMessagesChanged: return miss_cause_name(cause);
+    case MissCause::kCold:
+    case MissCause::kOtherTenant: return "previous_message_not_found";
+    case MissCause::kEvicted: return "unavailable";
+    case MissCause::kNone: break;
+  }
+  return {};
+}
+
+bool is_change(MissCause cause) {
+  return cause == MissCause::kModelChanged || cause == MissCause::kSystemChanged ||
+         cause == MissCause::kToolsChanged || cause == MissCause::kMessagesChanged;
+}
+
+void append_miss_reason(const CacheMiss& miss, std::string& out) {
+  const std::string_view reason = miss_reason(miss.cause);
+  if (reason.empty()) {
+    out.append("null");
+    return;
+  }
+  out.append(R"({"type":")").append(reason).append("\"");
+  if (is_change(miss.cause)) {
+    out.append(R"(,"cache_missed_input_tokens":)");
+    append_json_integer(miss.missed_tokens, out);
+  }
+  out.push_back('}');
+}
+
+}  // namespace
 
 std::string_view anthropic_stop_reason(FinishReason reason) {
   switch (reason) {
@@ -23,7 +60,8 @@ FinishReason reason_with_calls(FinishReason reason, bool has_calls) {
   return has_calls && reason == FinishReason::kEndOfTurn ? FinishReason::kToolUse : reason;
 }
 
-void append_anthropic_usage(const Usage& usage, std::string& out) {
+void append_anthropic_usage(const Usage& usage, const AnthropicReplyOptions& options,
+                            std::string& out) {
   const std::uint32_t written = usage.prompt_tokens_written();
   out.append(R"({"input_tokens":)");
   append_json_integer(usage.prompt_tokens_computed() - written, out);
@@ -37,6 +75,9 @@ void append_anthropic_usage(const Usage& usage, std::string& out) {
     out.append(R"(,"output_tokens_details":{"thinking_tokens":)");
     append_json_integer(usage.thinking_tokens, out);
     out.push_back('}');
+  }
+  if (!options.service_tier.empty()) {
+    out.append(R"(,"service_tier":")").append(options.service_tier).append("\"");
   }
   out.push_back('}');
 }
@@ -59,10 +100,16 @@ void append_anthropic_head(const ReplyHead& head, std::string& out) {
   append_json_string(head.model, out);
 }
 
-void append_diagnostics(const AnthropicReplyOptions& options, std::string& out) {
-  if (!options.diagnostics.cache_miss && !options.prompt_tokens) return;
+void append_diagnostics(const AnthropicReplyOptions& options, const CacheMiss& miss,
+                        std::string& out) {
+  if (!options.diagnostics.any && !options.prompt_tokens) return;
   out.append(R"(,"diagnostics":{"cache_miss_reason":)");
-  out.append(options.diagnostics.cache_miss ? R"({"type":"unavailable"})" : "null");
+  append_miss_reason(options.diagnostics.cache_miss ? miss : CacheMiss{}, out);
+  if (!options.prompt_ends_with_stop.empty()) {
+    out.append(R"(,"warnings":[{"type":"prompt_ends_with_stop_sequence","stop_sequence":)");
+    append_json_string(options.prompt_ends_with_stop, out);
+    out.append("}]");
+  }
   if (const auto& tokens = options.prompt_tokens) {
     out.append(R"(,"prompt_tokens":{"system":)");
     append_json_integer(tokens->system, out);

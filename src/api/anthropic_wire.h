@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/anthropic_reply_options.h"
+#include "core/cache_miss.h"
 #include "core/usage.h"
 
 namespace zerohop {
@@ -25,8 +26,10 @@ std::string_view anthropic_stop_reason(FinishReason reason);
 /// agents stop where it says otherwise.
 FinishReason reason_with_calls(FinishReason reason, bool has_calls);
 
-/// `{"input_tokens":…}`: the three input counters are disjoint and add up to the prompt.
-void append_anthropic_usage(const Usage& usage, std::string& out);
+/// `{"input_tokens":…}`: the three input counters are disjoint and add up to the prompt. With
+/// `service_tier` where the request named one.
+void append_anthropic_usage(const Usage& usage, const AnthropicReplyOptions& options,
+                            std::string& out);
 
 /// `"stop_reason":…,"stop_sequence":…,"stop_details":null`. The sequence is null unless it is the
 /// reason.
@@ -38,8 +41,16 @@ void append_anthropic_head(const ReplyHead& head, std::string& out);
 /// `,"context_management":{"applied_edits":[]}` when the request asked for edits, else nothing.
 void append_context_management(const AnthropicReplyOptions& options, std::string& out);
 
-/// `,"diagnostics":{…}` when the request asked for any, else nothing.
-void append_diagnostics(const AnthropicReplyOptions& options, std::string& out);
+/// `,"diagnostics":{…}` when the request has the field, else nothing. Of the causes of a miss those
+/// of the protocol are told; what they do not cover is told so that nothing of other tenants shows:
+///
+///   system_changed, tools_changed, messages_changed   with cache_missed_input_tokens
+///   model_changed                                     likewise
+///   cold, other_tenant                                previous_message_not_found
+///   evicted                                           unavailable
+///   none                                              null
+void append_diagnostics(const AnthropicReplyOptions& options, const CacheMiss& miss,
+                        std::string& out);
 
 /// `{"type":"tool_use","id":…,"name":…,"input":INPUT,"caller":{"type":"direct"}}`, with
 /// `toolset_name` for a member of a toolset. `input` is JSON.

@@ -31,7 +31,8 @@ std::string_view anthropic_error_type(ErrorCode code) {
     case ErrorCode::kConflict: return "conflict_error";
     case ErrorCode::kRequestTooLarge: return "request_too_large";
     case ErrorCode::kRateLimited: return "rate_limit_error";
-    case ErrorCode::kOverloaded: return "overloaded_error";
+    case ErrorCode::kOverloaded:
+    case ErrorCode::kShed: return "overloaded_error";
     case ErrorCode::kRequestTimeout:
     case ErrorCode::kTimeout: return "timeout_error";
     case ErrorCode::kShuttingDown:

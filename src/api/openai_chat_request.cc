@@ -12,6 +12,7 @@
 #include "api/openai_messages.h"
 #include "api/openai_output.h"
 #include "api/openai_tools.h"
+#include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
 
@@ -61,6 +62,7 @@ Result<GenerationParameters> parse_generation(const JsonPlace& body, const Parse
   ZH_ASSIGN_OR_RETURN(generation.sampling, parse_openai_sampling(body, options));
   ZH_ASSIGN_OR_RETURN(generation.stop_sequences, parse_openai_stop(body, options));
   ZH_ASSIGN_OR_RETURN(generation.top_logprobs, parse_logprobs(body));
+  ZH_RETURN_IF_ERROR(parse_answer_limits(body, generation));
   return generation;
 }
 
@@ -78,6 +80,9 @@ Result<OpenAiChatRequest> parse_chat_completions_request(std::string_view body,
   request.chat.conversation.tools = std::move(tools.tools);
   request.chat.conversation.tool_choice = std::move(tools.choice);
   ZH_ASSIGN_OR_RETURN(request.chat.generation, parse_generation(root, options));
+  ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
+  request.chat.generation.priority = tier.priority;
+  request.reply.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(request.chat.choices, parse_openai_choices(root));
   ZH_RETURN_IF_ERROR(check_modalities(root));
   ZH_ASSIGN_OR_RETURN(const auto stream, parse_openai_flag(root, "stream"));

@@ -7,6 +7,7 @@
 #include "api/openai_fields.h"
 #include "api/openai_generation.h"
 #include "api/openai_output.h"
+#include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
 
@@ -41,6 +42,7 @@ Result<GenerationParameters> parse_generation(const JsonPlace& body, const Parse
       parse_openai_max_tokens(body, {"max_tokens", "max_completion_tokens", "n_predict"}, options));
   ZH_ASSIGN_OR_RETURN(generation.sampling, parse_openai_sampling(body, options));
   ZH_ASSIGN_OR_RETURN(generation.stop_sequences, parse_openai_stop(body, options));
+  ZH_RETURN_IF_ERROR(parse_answer_limits(body, generation));
   return generation;
 }
 
@@ -56,6 +58,9 @@ Result<OpenAiCompletionsRequest> parse_completions_request(std::string_view body
   ZH_ASSIGN_OR_RETURN(const JsonPlace prompt, root.require("prompt"));
   ZH_ASSIGN_OR_RETURN(request.prompts, parse_openai_prompts(prompt, kCompletionPromptsMax));
   ZH_ASSIGN_OR_RETURN(request.generation, parse_generation(root, options));
+  ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
+  request.generation.priority = tier.priority;
+  request.reply.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(request.output, parse_openai_output_rules(root));
   ZH_ASSIGN_OR_RETURN(request.choices_per_prompt, parse_openai_choices(root));
   ZH_RETURN_IF_ERROR(refuse_unsupported(root, request.choices_per_prompt));

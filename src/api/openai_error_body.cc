@@ -30,7 +30,8 @@ std::string_view openai_error_type(ErrorCode code) {
     case ErrorCode::kPermission: return "permission_error";
     case ErrorCode::kNotFound: return "not_found_error";
     case ErrorCode::kRateLimited: return "rate_limit_error";
-    case ErrorCode::kOverloaded: return "overloaded_error";
+    case ErrorCode::kOverloaded:
+    case ErrorCode::kShed: return "overloaded_error";
     case ErrorCode::kRequestTimeout:
     case ErrorCode::kTimeout: return "timeout_error";
     case ErrorCode::kShuttingDown:
@@ -51,7 +52,8 @@ std::string_view openai_error_code(const Error& error) {
     case ErrorCode::kNotFound: return error.field == "model" ? "model_not_found" : "";
     case ErrorCode::kMethodNotAllowed: return "method_not_supported";
     case ErrorCode::kRateLimited: return "rate_limit_exceeded";
-    case ErrorCode::kOverloaded: return "server_is_overloaded";
+    case ErrorCode::kOverloaded:
+    case ErrorCode::kShed: return "server_is_overloaded";
     default: return "";
   }
 }

@@ -14,6 +14,7 @@
 #include "api/openai_output.h"
 #include "api/openai_responses_input.h"
 #include "api/openai_tools.h"
+#include "api/service_fields.h"
 #include "api/shared_fields.h"
 
 namespace zerohop {
@@ -129,6 +130,10 @@ Result<OpenAiResponsesRequest> parse_responses_request(std::string_view body,
                               options));
   ZH_ASSIGN_OR_RETURN(chat.generation.sampling, parse_openai_sampling(root, options));
   ZH_ASSIGN_OR_RETURN(chat.generation.stop_sequences, parse_openai_stop(root, options));
+  ZH_RETURN_IF_ERROR(parse_answer_limits(root, chat.generation));
+  ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
+  chat.generation.priority = tier.priority;
+  request.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(const auto stream, parse_openai_flag(root, "stream"));
   chat.stream = stream.value_or(false);
   ZH_ASSIGN_OR_RETURN(request.echo, make_echo(root));

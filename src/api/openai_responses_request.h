@@ -22,6 +22,7 @@ struct OpenAiResponsesRequest {
   ChatRequest chat;
   /// Members of the request that every response object repeats, as JSON: `"instructions":…,…`.
   std::string echo;
+  std::string_view service_tier;  ///< for OpenAiReplyHead; static text; empty: none was named
 };
 
 Result<OpenAiResponsesRequest> parse_responses_request(std::string_view body,

@@ -44,7 +44,8 @@ std::string_view failure_code(ErrorCode code) {
     case ErrorCode::kInvalidRequest: return "invalid_prompt";
     case ErrorCode::kPromptTooLong: return "context_length_exceeded";
     case ErrorCode::kRateLimited: return "rate_limit_exceeded";
-    case ErrorCode::kOverloaded: return "server_is_overloaded";
+    case ErrorCode::kOverloaded:
+    case ErrorCode::kShed: return "server_is_overloaded";
     default: return "server_error";
   }
 }
@@ -196,7 +197,11 @@ void append_response(const OpenAiResponsesReplyOptions& options, const ResponseS
     append_response_item(item, out);
     first = false;
   }
-  out.append("],").append(options.echo).append(R"(,"usage":)");
+  out.append("],").append(options.echo);
+  if (!options.head.service_tier.empty()) {
+    out.append(R"(,"service_tier":")").append(options.head.service_tier).append("\"");
+  }
+  out.append(R"(,"usage":)");
   if (state.finished != nullptr) {
     append_usage(state.finished->usage, out);
   } else {

@@ -83,6 +83,9 @@ void append_openai_head(const OpenAiReplyHead& head, std::string_view object, st
   } else {
     append_json_string(head.system_fingerprint, out);
   }
+  if (!head.service_tier.empty()) {
+    out.append(R"(,"service_tier":")").append(head.service_tier).append("\"");
+  }
 }
 
 std::string_view openai_finish_reason(FinishReason reason) {

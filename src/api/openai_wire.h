@@ -19,6 +19,7 @@ struct OpenAiReplyHead {
   std::string model;               ///< the name to echo; valid UTF-8
   std::int64_t created = 0;        ///< Unix time, s
   std::string system_fingerprint;  ///< names what computes (model and build); empty: null
+  std::string_view service_tier;   ///< how it was served; static text; empty: not shown
 };
 
 /// How the client wants its answer written; of no concern to the engine.
@@ -26,6 +27,7 @@ struct OpenAiReplyOptions {
   bool include_usage = false;     ///< streams: one more chunk, with the usage
   bool logprobs = false;          ///< log-probabilities were asked for
   bool legacy_functions = false;  ///< calls as `function_call`, the form before `tool_calls`
+  std::string_view service_tier;  ///< for OpenAiReplyHead; static text; empty: none was named
 };
 
 /// The tokens of a whole answer, over all prompts and choices.
@@ -44,7 +46,8 @@ OpenAiUsage openai_usage(const std::vector<Usage>& choices, std::size_t choices_
 /// `{"prompt_tokens":…}`: chat completions and completions.
 void append_openai_usage(const OpenAiUsage& usage, std::string& out);
 
-/// `"id":…,"object":OBJECT,"created":…,"model":…,"system_fingerprint":…`
+/// `"id":…,"object":OBJECT,"created":…,"model":…,"system_fingerprint":…`, and
+/// `"service_tier":…` where the request named one
 void append_openai_head(const OpenAiReplyHead& head, std::string_view object, std::string& out);
 
 /// `stop`, `length` or `tool_calls`.

@@ -48,6 +48,15 @@ class RequestDump : public DumpLines {
       line("logit_bias", std::to_string(bias.token) + " " + digits(bias.bias));
     }
     for (const std::string& stop : generation.stop_sequences) quoted("stop", stop);
+    if (generation.priority != PriorityClass::kStandard) {
+      line("priority", std::string(priority_class_name(generation.priority)));
+    }
+    if (const auto& soft = generation.soft_max_tokens)
+      line("soft_max_tokens", *soft ? "on" : "off");
+    if (const auto& cap = generation.soft_cap) {
+      line("soft_cap", digits(cap->at) + (cap->sentence_end ? " sentence" : ""));
+      for (const std::string& stop : cap->stops) quoted("  stop", stop);
+    }
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "api/error_body.h"
 #include "app/generation_call.h"
 #include "app/messages_call.h"
+#include "app/request_tenant.h"
 #include "base/log.h"
 
 namespace zerohop {
@@ -36,8 +37,15 @@ Error no_folder(const std::filesystem::path& folder, const std::string& reason) 
 // What is no fault of the request is no result either: it is computed again. So is what the end of
 // this process cuts off.
 bool may_pass(ErrorCode code) {
-  return code == ErrorCode::kOverloaded || code == ErrorCode::kShuttingDown ||
-         code == ErrorCode::kCancelled;
+  return code == ErrorCode::kOverloaded || code == ErrorCode::kShed ||
+         code == ErrorCode::kShuttingDown || code == ErrorCode::kCancelled;
+}
+
+void make_batch_request(const Config& config, EngineRequest& request) {
+  const RequestTenant tenant = batch_tenant(config);
+  request.scheduling.priority = PriorityClass::kBatch;
+  request.scheduling.tenant = tenant.tenant;
+  request.cache.scope = tenant.scope;
 }
 
 }  // namespace
@@ -170,10 +178,12 @@ Awaitable<void> BatchService::run_one(BatchRequest request) {
 Awaitable<Result<std::string>> BatchService::message_of(Running& running, std::string params) {
   MessagesHead head;
   head.profile = &service_.wire_profiles.find("");
+  head.service_tier = "batch";
   const std::unique_ptr<DialectCall> call = make_messages_call(service_, std::move(head));
   Result<PreparedCall> prepared = co_await prepare_call(service_, *call, std::move(params));
   if (!prepared.ok()) co_return prepared.error();
   if (!wanted(running)) co_return Error{ErrorCode::kCancelled, "", "", {}};
+  make_batch_request(service_.config, prepared->choices.front().request);
   auto stream = service_.tier().submit(std::move(prepared->choices.front()));
   if (!stream.ok()) co_return stream.error();
   std::vector<std::shared_ptr<TokenStream>> streams;

@@ -15,6 +15,7 @@ Commands:
   pull          bring a known model into the models folder
   check-config  print the effective configuration, or what is wrong with it
   tokenize      print the tokens of a text
+  explain-miss  why was a prompt not found in the cache?
 
   -V, --version   versions of the program and of the model library
   -h, --help      this text; `zerohop COMMAND --help` for the flags of a command
@@ -99,6 +100,23 @@ Example:
   zerohop tokenize --count < book.txt
 )";
 
+constexpr std::string_view kExplainMiss =
+    R"(Usage: zerohop explain-miss [--url URL]
+       zerohop explain-miss [FLAGS] FIRST.json SECOND.json
+
+Asks a running server for the last prompts that did not find in the cache what one would have hoped,
+and says why and what to do about it. With two files (bodies of /v1/messages or
+/v1/chat/completions): where the second parts from the first.
+
+Flags:
+  --url URL            the server (default http://127.0.0.1:8080)
+  --config FILE        YAML file
+  --model NAME|PATH    whose tokens and template count, for two files
+
+Example:
+  zerohop explain-miss yesterday.json today.json
+)";
+
 }  // namespace
 
 std::string command_help(Command command) {
@@ -109,6 +127,7 @@ std::string command_help(Command command) {
     case Command::kPull: return std::string(kPull);
     case Command::kCheckConfig: return std::string(kCheckConfig);
     case Command::kTokenize: return std::string(kTokenize);
+    case Command::kExplainMiss: return std::string(kExplainMiss);
     case Command::kHelp:
     case Command::kVersion: break;
   }

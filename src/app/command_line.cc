@@ -31,6 +31,8 @@ struct Words {
   std::string chat_prompt, chat_system, chat_max_tokens, chat_temperature, chat_seed;
   std::string pull_name;
   std::vector<std::string> pull_from;
+  std::string explain_url;
+  std::vector<std::string> explain_files;
   std::string tokenize_text;
   const CLI::Option* tokenize_text_given = nullptr;
   bool pull_list = false, json = false, count = false;
@@ -63,16 +65,20 @@ struct Parser {
   CLI::App* pull = command("pull");
   CLI::App* check = command("check-config");
   CLI::App* tokenize = command("tokenize");
+  CLI::App* explain = command("explain-miss");
 
   Parser() {
     prepare(root);
     root.add_flag("-V,--version", version);
     root.require_subcommand(0, 1);
-    for (CLI::App* app : {serve, chat, pull, check, tokenize}) prepare(*app);
+    for (CLI::App* app : {serve, chat, pull, check, tokenize, explain}) prepare(*app);
     bind_config(*serve, words, any_key);
     bind_config(*check, words, any_key);
     bind_config(*chat, words, engine_key);
     bind_config(*tokenize, words, model_key);
+    bind_config(*explain, words, model_key);
+    explain->add_option("--url", words.explain_url)->take_last();
+    explain->add_option("files", words.explain_files)->expected(0, 64);
     chat->add_option("prompt", words.chat_prompt);
     chat->add_option("--system", words.chat_system)->take_last();
     chat->add_option("--max-tokens", words.chat_max_tokens)->take_last();
@@ -151,11 +157,25 @@ Result<ChatOptions> chat_options(const Words& words) {
   return options;
 }
 
+Result<ExplainMissOptions> explain_miss_options(const Words& words) {
+  ExplainMissOptions options;
+  if (!words.explain_url.empty()) options.url = words.explain_url;
+  options.files.assign(words.explain_files.begin(), words.explain_files.end());
+  if (!options.files.empty() && options.files.size() != 2) {
+    return usage_error("explain-miss: needs two files, or none");
+  }
+  if (!options.files.empty() && !words.explain_url.empty()) {
+    return usage_error("explain-miss: needs two files or --url, not both");
+  }
+  return options;
+}
+
 Command command_of(const Parser& parser) {
   if (*parser.serve) return Command::kServe;
   if (*parser.chat) return Command::kChat;
   if (*parser.pull) return Command::kPull;
   if (*parser.check) return Command::kCheckConfig;
+  if (*parser.explain) return Command::kExplainMiss;
   return *parser.tokenize ? Command::kTokenize : Command::kHelp;
 }
 
@@ -194,6 +214,7 @@ Result<CommandLine> interpret(Parser& parser) {
   line.pull.from.assign(words.pull_from.begin(), words.pull_from.end());
   line.pull.list = words.pull_list;
   if (words.tokenize_text_given->count() > 0) line.tokenize.text = words.tokenize_text;
+  ZH_ASSIGN_OR_RETURN(line.explain_miss, explain_miss_options(words));
   line.tokenize.json = words.json;
   line.tokenize.count = words.count;
   return line;

@@ -16,7 +16,16 @@
 
 namespace zerohop {
 
-enum class Command { kHelp, kVersion, kServe, kChat, kPull, kCheckConfig, kTokenize };
+enum class Command {
+  kHelp,
+  kVersion,
+  kServe,
+  kChat,
+  kPull,
+  kCheckConfig,
+  kTokenize,
+  kExplainMiss,
+};
 
 struct CommandLine {
   Command command = Command::kHelp;
@@ -29,6 +38,7 @@ struct CommandLine {
   ChatOptions chat;
   PullOptions pull;
   TokenizeOptions tokenize;
+  ExplainMissOptions explain_miss;
 };
 
 /// `arguments` without the program's name. Errors: kConfiguration.

@@ -48,6 +48,15 @@ struct TokenizeOptions {
 /// `zerohop tokenize`: the model's tokens of a text, one a line with its bytes.
 int run_tokenize(const Config& config, const TokenizeOptions& options);
 
+struct ExplainMissOptions {
+  std::string url = "http://127.0.0.1:8080";
+  std::vector<std::filesystem::path> files;  ///< two request bodies, or none: the server is asked
+};
+
+/// `zerohop explain-miss`: why prompts were not found in the cache, as a running server recorded
+/// it; or where two requests part.
+int run_explain_miss(const Config& config, const ExplainMissOptions& options);
+
 /// `zerohop --version`: this program's version and the model library's.
 int run_version();
 

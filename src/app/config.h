@@ -11,6 +11,7 @@
 
 #include "api/anthropic_reply_options.h"
 #include "base/log.h"
+#include "cache/prefix_cache.h"
 #include "core/limits.h"
 #include "model/llama_model.h"
 #include "model/model.h"
@@ -53,7 +54,16 @@ struct ModelConfig {
 
 enum class KvLayoutChoice : std::uint8_t { kAuto, kUnified, kStreams };
 
+/// What models with a sliding window keep.
+enum class WindowCache : std::uint8_t {
+  kFull,    ///< every token: any prefix can be reused
+  kWindow,  ///< the window only: fewer cells, prefixes through saved states
+};
+
 struct EngineConfig {
+  static constexpr std::uint64_t kAutoBytes = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint32_t kAutoSequences = std::numeric_limits<std::uint32_t>::max();
+
   std::uint32_t context_tokens = 0;  ///< window of one request; 0: what the model allows
   std::uint32_t sequences = 8;
   std::uint32_t kv_cells = 0;  ///< of the whole pool; 0: sequences × window, as memory allows
@@ -63,11 +73,45 @@ struct EngineConfig {
   KvLayoutChoice kv_layout = KvLayoutChoice::kAuto;
   FlashAttention flash_attention = FlashAttention::kAuto;
   bool deterministic = false;
+  std::uint64_t host_cache_bytes = kAutoBytes;      ///< 0: no host memory for prefixes
+  std::uint32_t parked_sequences = kAutoSequences;  ///< ids that hold prefixes; 0: none
+  WindowCache window_cache = WindowCache::kFull;
+};
+
+/// Who sees whose cached prefixes.
+enum class CacheShare : std::uint8_t {
+  kAll,     ///< everybody everybody's: without keys there is one tenant
+  kTenant,  ///< each credential its own
+};
+
+struct CacheConfig {
+  KeepRule keep = KeepRule::kAll;  ///< never kNothing
+  EvictionOrder eviction = EvictionOrder::kExpectedReuse;
+  std::uint32_t kv_cache_max_entries = 0;  ///< saved states in host memory; 0: as the bytes allow
+  CacheShare share = CacheShare::kAll;
+  std::vector<std::string> warm_prefixes;  ///< system prompts
+  std::string warm_folder = "auto";        ///< empty: nothing is saved
+};
+
+enum class TenantBy : std::uint8_t {
+  kNone,        ///< all requests belong to one tenant
+  kCredential,  ///< each x-api-key or bearer token is one
+};
+
+struct SchedulerConfig {
+  // Of the classes priority, standard and batch.
+  std::vector<double> class_weights{4, 1, 0.25};
+  std::vector<double> reserved_sequences{0, 0, 0};
+  TenantBy tenant_by = TenantBy::kNone;
+  std::uint32_t max_wait_seconds = 60;
 };
 
 struct LimitsConfig {
   std::uint32_t requests_max = limits::kRequestsMax;
   std::uint32_t default_max_tokens = limits::kDefaultMaxTokens;
+  bool soft_max_tokens = false;
+  std::uint32_t soft_cap_percent = 0;  ///< of max_tokens; 0: no soft cap
+  std::vector<std::string> soft_cap_stop;
 };
 
 struct InstanceConfig {
@@ -98,6 +142,8 @@ struct WireConfig {
 /// What is done to prompts so that later requests find their beginning in the cache.
 struct PromptConfig {
   PromptHabits habits;
+  /// Names and what requests of each look like, as JSON; see request_profile.h.
+  std::map<std::string, std::string> profiles;
 };
 
 struct DocumentsConfig {
@@ -123,6 +169,8 @@ struct Config {
   ServerConfig server;
   ModelConfig model;
   EngineConfig engine;
+  CacheConfig cache;
+  SchedulerConfig scheduler;
   LimitsConfig limits;
   InstanceConfig instance;
   LogConfig log;

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "app/engine_setup.h"
+#include "app/request_profile.h"
 #include "app/suggest.h"
 #include "app/wire_profile.h"
 #include "base/random.h"
@@ -175,6 +177,8 @@ Result<void> check_config_rules(const Config& config) {
                          ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
   }
   ZH_RETURN_IF_ERROR(WireProfiles::from_config(config));
+  ZH_RETURN_IF_ERROR(RequestProfiles::from_config(config));
+  ZH_RETURN_IF_ERROR(fairness_options(config.scheduler, engine.sequences));
   return check_exposure(config);
 }
 

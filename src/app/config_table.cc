@@ -64,6 +64,11 @@ std::optional<std::string> not_empty_rule(std::string_view text) {
 constexpr std::array<std::string_view, 3> kSplitModes{"none", "layer", "row"};
 constexpr std::array<std::string_view, 2> kUnknownNamePolicies{"default", "not_found"};
 constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams"};
+constexpr std::array<std::string_view, 2> kWindowCaches{"full", "window"};
+constexpr std::array<std::string_view, 2> kKeepRules{"all", "marked"};
+constexpr std::array<std::string_view, 2> kEvictionOrders{"reuse", "lru"};
+constexpr std::array<std::string_view, 2> kCacheShares{"all", "tenant"};
+constexpr std::array<std::string_view, 2> kTenantsBy{"none", "credential"};
 constexpr std::array<std::string_view, 3> kFlashAttentions{"auto", "on", "off"};
 constexpr std::array<std::string_view, 5> kLogLevels{"debug", "info", "warning", "error", "off"};
 constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
@@ -213,6 +218,87 @@ const std::array kTable{
         "reused.",
         ""},
 
+    ConfigKey{
+        "engine.host_cache_bytes", "", "",
+        IntegerType{[](Config& c) -> std::uint64_t& { return c.engine.host_cache_bytes; }, 0,
+                    std::uint64_t{1} << 44, "auto", EngineConfig::kAutoBytes},
+        "bytes",
+        "Host memory for prefixes that left the KV cells; 0 turns it off, auto takes an eighth of "
+        "the free memory, at most 2 GiB.",
+        ""},
+    ConfigKey{"engine.parked_sequences", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.parked_sequences; }, 0,
+                          254, "auto", EngineConfig::kAutoSequences},
+              "prefixes",
+              "Prefixes that stay in KV cells while nobody computes with them; unified layout "
+              "only. With engine.sequences at most 255.",
+              ""},
+    ConfigKey{
+        "engine.window_cache", "", "",
+        choice<[](Config& c) -> WindowCache& { return c.engine.window_cache; }>(kWindowCaches), "",
+        "What a model with sliding-window attention keeps: every token, or the window only, "
+        "which takes fewer cells and reuses prefixes through saved states.",
+        ""},
+
+    ConfigKey{"cache.keep", "", "",
+              choice<[](Config& c) -> KeepRule& { return c.cache.keep; }>(kKeepRules), "",
+              "Which prefixes are kept for later requests: all, or those in front of a "
+              "cache_control mark.",
+              ""},
+    ConfigKey{"cache.eviction", "", "",
+              choice<[](Config& c) -> EvictionOrder& { return c.cache.eviction; }>(kEvictionOrders),
+              "",
+              "What is dropped first: what will hardly be used again, or what was used longest "
+              "ago.",
+              ""},
+    ConfigKey{"cache.kv_cache_max_entries", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.cache.kv_cache_max_entries; },
+                          0, 10'000'000},
+              "states", "Most saved states in host memory; 0: as many as its bytes hold.", ""},
+    ConfigKey{"cache.share", "", "",
+              choice<[](Config& c) -> CacheShare& { return c.cache.share; }>(kCacheShares), "",
+              "Who finds whose prefixes: all everybody's, or each tenant (each x-api-key or bearer "
+              "token) its own and the warm ones.",
+              ""},
+    ConfigKey{
+        "cache.warm_prefixes", "", "",
+        TextListType{[](Config& c) -> std::vector<std::string>& { return c.cache.warm_prefixes; },
+                     ListItems::kTexts},
+        "",
+        "System prompts that are computed at start and stay in the cache, so that even the "
+        "first request under one finds it.",
+        "none"},
+    ConfigKey{"cache.warm_folder", "", "PATH",
+              TextType{[](Config& c) -> std::string& { return c.cache.warm_folder; }}, "",
+              "Where the states of warm prefixes are kept for the next start; auto takes the "
+              "user's state folder, an empty text keeps none.",
+              ""},
+
+    ConfigKey{
+        "scheduler.class_weights", "", "",
+        NumberListType{[](Config& c) -> std::vector<double>& { return c.scheduler.class_weights; }},
+        "",
+        "Shares of the classes priority, standard and batch where requests of several "
+        "compete; each above 0.",
+        ""},
+    ConfigKey{"scheduler.reserved_sequences", "", "",
+              NumberListType{
+                  [](Config& c) -> std::vector<double>& { return c.scheduler.reserved_sequences; }},
+              "sequences",
+              "Sequences that are kept free for the classes priority, standard and batch; together "
+              "fewer than engine.sequences.",
+              ""},
+    ConfigKey{"scheduler.tenant_by", "", "",
+              choice<[](Config& c) -> TenantBy& { return c.scheduler.tenant_by; }>(kTenantsBy), "",
+              "Who takes turns: nobody, or the holders of different credentials.", ""},
+    ConfigKey{"scheduler.max_wait_seconds", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.scheduler.max_wait_seconds; },
+                          1, kSecondsMax},
+              "seconds",
+              "Longest wait for the first token; while it would be longer, new requests are "
+              "refused with 503.",
+              ""},
+
     ConfigKey{"limits.requests_max", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.requests_max; }, 1,
                           limits::kInboxMax},
@@ -222,6 +308,22 @@ const std::array kTable{
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.default_max_tokens; },
                           1, kCellsMax},
               "tokens", "Longest answer when the client does not say.", ""},
+    ConfigKey{"limits.soft_max_tokens", "", "",
+              BooleanType{[](Config& c) -> bool& { return c.limits.soft_max_tokens; }}, "",
+              "Make answers shorter while KV cells are scarce, also where the request does not say "
+              "soft_max_tokens.",
+              ""},
+    ConfigKey{
+        "limits.soft_cap_percent", "", "",
+        IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.soft_cap_percent; }, 0, 99},
+        "percent",
+        "Share of max_tokens after which the end of a sentence ends an answer, where the "
+        "request has no soft_cap; 0: never.",
+        ""},
+    ConfigKey{
+        "limits.soft_cap_stop", "", "",
+        TextListType{[](Config& c) -> std::vector<std::string>& { return c.limits.soft_cap_stop; }},
+        "", "Texts that end an answer from there on as well.", "none"},
 
     ConfigKey{"instance.id", "--instance-id", "ID",
               TextType{[](Config& c) -> std::string& { return c.instance.id; }, instance_id_rule},
@@ -296,6 +398,16 @@ const std::array kTable{
               "",
               "Patterns with * for text that changes with every request, such as \"Current time: "
               "*\": it is moved from the system prompt to the end of the prompt.",
+              "none"},
+    ConfigKey{"prompt.profiles", "", "",
+              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
+                            return c.prompt.profiles;
+                          },
+                          name_rule, not_empty_rule, MapValues::kJson},
+              "",
+              "Requests that come again and again, each a map of system, temperature, top_p, "
+              "top_k, max_tokens and stop_sequences: they are prepared at start, and their system "
+              "prompts are warm prefixes.",
               "none"},
 
     ConfigKey{"documents.pdf_bytes_max", "", "",

@@ -55,18 +55,32 @@ struct ChoiceType {
   std::size_t (*get)(Config&);
 };
 
+/// What an item of a list may be.
+enum class ListItems : std::uint8_t {
+  kNames,  ///< without commas, so that a flag or variable can name several
+  kTexts,  ///< anything; a flag or variable is one item
+};
+
 struct TextListType {
   ConfigMember<std::vector<std::string>> member;
+  ListItems items = ListItems::kNames;
 };
 
 struct NumberListType {
   ConfigMember<std::vector<double>> member;  ///< each ≥ 0
 };
 
+/// What an entry of a map may be.
+enum class MapValues : std::uint8_t {
+  kTexts,
+  kJson,  ///< a map again: the source hands it over as JSON
+};
+
 struct TextMapType {
   ConfigMember<std::map<std::string, std::string>> member;
   TextRule key_rule;
   TextRule value_rule;
+  MapValues values = MapValues::kTexts;
 };
 
 using ConfigType = std::variant<IntegerType, BooleanType, TextType, ChoiceType, TextListType,

@@ -35,9 +35,13 @@ std::string allowed(const ChoiceType& type) {
 
 std::string allowed(const BooleanType&) { return "true or false"; }
 std::string allowed(const TextType&) { return "text"; }
-std::string allowed(const TextListType&) { return "a list of names"; }
+std::string allowed(const TextListType& type) {
+  return type.items == ListItems::kNames ? "a list of names" : "a list of texts";
+}
 std::string allowed(const NumberListType&) { return "a list of numbers, 0 or more each"; }
-std::string allowed(const TextMapType&) { return "a map of name to text"; }
+std::string allowed(const TextMapType& type) {
+  return type.values == MapValues::kTexts ? "a map of name to text" : "a map of name to map";
+}
 
 // ---- Setting ----
 
@@ -118,8 +122,9 @@ Result<void> set(const ConfigKey& key, const TextListType& type, const RawValue&
                  Config& config) {
   ZH_ASSIGN_OR_RETURN(std::vector<std::string> items, as_list(key, raw));
   for (const std::string& item : items) {
-    // A comma inside an item could not be written as a flag.
-    if (item.empty() || item.find(',') != item.npos) {
+    // A comma inside a name could not be written as a flag.
+    const bool comma = type.items == ListItems::kNames && item.find(',') != item.npos;
+    if (item.empty() || comma) {
       return wrong(key, quoted(item) + " is not a name");
     }
   }
@@ -147,7 +152,7 @@ Result<void> set(const ConfigKey& key, const NumberListType& type, const RawValu
 Result<void> set(const ConfigKey& key, const TextMapType& type, const RawValue& raw,
                  Config& config) {
   const auto* entries = std::get_if<RawEntries>(&raw);
-  if (entries == nullptr) return wrong(key, "needs a map of name to text");
+  if (entries == nullptr) return wrong(key, "needs " + allowed(type));
   if (entries->size() > kListItemsMax) return wrong(key, "has more than 256 entries");
   std::map<std::string, std::string> map;
   for (const auto& [name, text] : *entries) {
@@ -214,6 +219,10 @@ std::string allowed_values(const ConfigKey& key) {
 }
 
 Result<RawValue> split_text(const ConfigKey& key, std::string_view text) {
+  if (const auto* texts = std::get_if<TextListType>(&key.type);
+      texts != nullptr && texts->items == ListItems::kTexts) {
+    return RawValue(std::vector<std::string>(text.empty() ? 0 : 1, std::string(text)));
+  }
   const bool list = std::holds_alternative<TextListType>(key.type) ||
                     std::holds_alternative<NumberListType>(key.type);
   if (list) return RawValue(split_at_commas(text));

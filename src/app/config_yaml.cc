@@ -2,7 +2,12 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <set>
+#include <variant>
 
 #include "app/config_load.h"
 #include "app/suggest.h"
@@ -11,8 +16,34 @@
 namespace zerohop {
 namespace {
 
+namespace json = boost::json;
+
 // Hand-written files have a few kilobytes; yaml-cpp takes about 50 bytes of memory for one of text.
 constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
+
+// What a map of a map says, as JSON. A word without quotes is a number or a truth value where it
+// looks like one, as in YAML.
+json::value json_of(const YAML::Node& node) {
+  if (node.IsMap()) {
+    json::object object;
+    for (const auto& entry : node) object[entry.first.Scalar()] = json_of(entry.second);
+    return object;
+  }
+  if (node.IsSequence()) {
+    json::array array;
+    for (const YAML::Node& item : node) array.push_back(json_of(item));
+    return array;
+  }
+  if (!node.IsScalar()) return nullptr;
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return json::string(text);  // quoted
+  if (text == "true" || text == "false") return text == "true";
+  if (text == "null" || text == "~") return nullptr;
+  boost::system::error_code fault;
+  json::value number = json::parse(text, fault);
+  if (!fault && number.is_number()) return number;
+  return json::string(text);
+}
 
 class YamlReader {
  public:
@@ -90,10 +121,14 @@ class YamlReader {
     if (content.IsMap()) {
       RawEntries entries;
       for (const auto& entry : content) {
-        if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
-          return at(entry.first, path + ": an entry must be of the form name: text");
+        const auto* type = std::get_if<TextMapType>(&key.type);
+        const bool nested = type != nullptr && type->values == MapValues::kJson;
+        if (!entry.first.IsScalar() || nested != entry.second.IsMap()) {
+          return at(entry.first,
+                    path + ": an entry must be of the form name: " + (nested ? "map" : "text"));
         }
-        entries.emplace_back(entry.first.Scalar(), entry.second.Scalar());
+        entries.emplace_back(entry.first.Scalar(), nested ? json::serialize(json_of(entry.second))
+                                                          : entry.second.Scalar());
       }
       return RawValue(std::move(entries));
     }

@@ -28,6 +28,14 @@ void apply_configured_habits(Service& service, Conversation& conversation) {
   }
 }
 
+std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& request) {
+  if (service.profiles.all().empty()) return std::nullopt;
+  const RequestProfile* profile = service.profiles.match(request);
+  service.metrics.count_profile_request(profile == nullptr ? "none" : profile->name);
+  if (profile == nullptr) return std::nullopt;
+  return profile->stops;
+}
+
 Result<void> check_room(const Tier& tier, const WireProfile& profile, const PreparedPrompt& prompt,
                         std::uint32_t max_tokens) {
   const std::size_t tokens = prompt.tokens.size();

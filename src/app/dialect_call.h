@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,10 @@ ParseOptions parse_options_of(const WireProfile& profile);
 /// stop sequences that it did not bring are filled in.
 void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request);
 void apply_configured_habits(Service& service, Conversation& conversation);
+
+/// The compiled stop sequences of the profile that `request` matches (request_profile.h), which is
+/// counted; nothing when it matches none.
+std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& request);
 
 /// Strict servers refuse what others cut: an answer that may not fit behind its prompt. Errors:
 /// kPromptTooLong.

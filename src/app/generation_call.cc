@@ -10,6 +10,7 @@
 #include "app/generation_clock.h"
 #include "app/json_response.h"
 #include "app/request_context.h"
+#include "app/request_schedule.h"
 #include "app/stream_reader.h"
 #include "app/worker_pool.h"
 #include "http/sse.h"
@@ -36,6 +37,12 @@ class GenerationCall {
 
   Awaitable<void> run() {
     advance(RequestState::kValidating);
+    Result<RequestSchedule> schedule =
+        read_schedule(service_.config, exchange_.request().head, exchange_.request().received_at);
+    if (!schedule.ok()) {
+      co_await refuse(std::move(schedule).error());
+      co_return;
+    }
     Result<PreparedCall> prepared = co_await prepare_call(service_, *call_, exchange_.take_body());
     if (!prepared.ok()) {
       co_await refuse(std::move(prepared).error());
@@ -45,7 +52,7 @@ class GenerationCall {
       cancelled();
       co_return;
     }
-    Result<std::vector<std::shared_ptr<TokenStream>>> streams = submit(prepared->choices);
+    Result<std::vector<std::shared_ptr<TokenStream>>> streams = submit(*prepared, *schedule);
     if (!streams.ok()) {
       co_await refuse(std::move(streams).error());
       co_return;
@@ -63,10 +70,15 @@ class GenerationCall {
 
  private:
   // All or none: what was submitted before a refusal is cancelled with its stream.
-  Result<std::vector<std::shared_ptr<TokenStream>>> submit(
-      std::vector<PreparedGeneration>& choices) {
+  Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call,
+                                                           const RequestSchedule& schedule) {
+    const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
+    ZH_RETURN_IF_ERROR(
+        check_deadline(schedule, {service_.tier().snapshot(), service_.clock.now(), objective}));
+    const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
     std::vector<std::shared_ptr<TokenStream>> streams;
-    for (PreparedGeneration& choice : choices) {
+    for (PreparedGeneration& choice : call.choices) {
+      apply_schedule(schedule, shape, choice.request);
       auto stream = service_.tier().submit(std::move(choice));
       if (!stream.ok()) {
         for (const auto& earlier : streams) earlier->cancel();
@@ -90,11 +102,20 @@ class GenerationCall {
 
   void note(const Event& event) {
     timing_.note(event);
-    if (const auto* started = std::get_if<Started>(&event)) context_.usage = started->usage;
+    if (const auto* started = std::get_if<Started>(&event)) note_start(*started);
     if (const auto* finished = std::get_if<Finished>(&event)) {
       context_.usage = finished->usage;
       context_.stop_reason = finish_reason_name(finished->reason);
     }
+  }
+
+  void note_start(const Started& started) {
+    context_.usage = started.usage;
+    context_.soft_max_tokens = std::max(context_.soft_max_tokens, started.soft_max_tokens);
+    const auto now = service_.clock.wall().time_since_epoch();
+    service_.misses.record({std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+                            context_.request_id, started.usage.prompt_tokens,
+                            started.usage.prompt_tokens_cached, started.miss});
   }
 
   Awaitable<void> answer_whole(StreamReader& reader, WholeReply& reply) {

@@ -32,7 +32,7 @@ void add_batch_routes(Router& router, Service& service);
 /// GET /v1/models and /v1/models/{id...}.
 void add_model_routes(Router& router, Service& service);
 
-/// GET /healthz, /livez, /health, /, /metrics, HEAD /api/hello.
+/// GET /healthz, /livez, /health, /, /metrics, /v1/system_info, /v1/cache/misses, HEAD /api/hello.
 void add_operations_routes(Router& router, Service& service);
 
 }  // namespace zerohop

@@ -7,6 +7,7 @@
 #include "app/handlers.h"
 #include "app/health.h"
 #include "app/json_response.h"
+#include "app/system_info.h"
 #include "app/version.h"
 #include "http/exchange.h"
 
@@ -18,6 +19,22 @@ namespace json = boost::json;
 Awaitable<void> respond_json(Exchange& exchange, int status, const json::object& body) {
   HttpResponse response = json_response(status, json::serialize(body));
   co_await exchange.respond(std::move(response));
+}
+
+void add_engine_numbers(const EngineSnapshot& engine, json::object& body) {
+  const double prompt = static_cast<double>(engine.prompt_tokens_computed) +
+                        static_cast<double>(engine.prompt_tokens_cached);
+  const double cached = static_cast<double>(engine.prompt_tokens_cached);
+  body["parked"] = engine.parked_requests;
+  body["rung"] = pressure_rung_name(engine.rung);
+  body["rung_cause"] = pressure_cause_name(engine.rung_cause);
+  body["circuit_open"] = engine.circuit_open;
+  body["fragmentation"] = engine.fragmentation;
+  body["cache"] = {{"hit_rate", prompt == 0 ? 0.0 : cached / prompt},
+                   {"host_bytes", engine.host_bytes},
+                   {"host_bytes_max", engine.host_bytes_max},
+                   {"host_entries", engine.host_entries}};
+  body["steps"] = engine.steps;
 }
 
 // Readiness, with its cause and the load behind it.
@@ -35,9 +52,12 @@ Awaitable<void> handle_health(Service& service, Exchange& exchange) {
   body["paused"] = snapshot.paused;
   body["kv_cells"] = {{"total", snapshot.cells_total},
                       {"reserved", snapshot.cells_reserved},
-                      {"cached", snapshot.cells_cached}};
-  body["steps"] = snapshot.steps;
-  co_await respond_json(exchange, health == Health::kOk ? 200 : 503, body);
+                      {"cached", snapshot.cells_cached},
+                      {"active", snapshot.cells_active},
+                      {"pinned", snapshot.cells_pinned}};
+  add_engine_numbers(snapshot, body);
+  const bool ready = health == Health::kOk || health == Health::kDegraded;
+  co_await respond_json(exchange, ready ? 200 : 503, body);
 }
 
 // Liveness: the process answers. A draining server is alive.
@@ -62,6 +82,16 @@ Awaitable<void> handle_metrics(Service& service, Exchange& exchange) {
   co_await exchange.respond(std::move(response));
 }
 
+Awaitable<void> handle_misses(Service& service, Exchange& exchange) {
+  HttpResponse response = json_response(200, service.misses.body());
+  co_await exchange.respond(std::move(response));
+}
+
+Awaitable<void> handle_system_info(Service& service, Exchange& exchange) {
+  HttpResponse response = json_response(200, system_info_body(service));
+  co_await exchange.respond(std::move(response));
+}
+
 }  // namespace
 
 void add_operations_routes(Router& router, Service& service) {
@@ -71,6 +101,10 @@ void add_operations_routes(Router& router, Service& service) {
   router.add("GET", "/livez", [](Exchange& exchange) { return handle_live(exchange); });
   router.add("GET", "/metrics",
              [&service](Exchange& exchange) { return handle_metrics(service, exchange); });
+  router.add("GET", "/v1/cache/misses",
+             [&service](Exchange& exchange) { return handle_misses(service, exchange); });
+  router.add("GET", "/v1/system_info",
+             [&service](Exchange& exchange) { return handle_system_info(service, exchange); });
   // Coding agents probe these before their first request; the second also behind a doubled `/v1`.
   for (const char* path : {"/", "/api/hello", "/v1/api/hello"}) router.add("GET", path, root);
 }

@@ -5,6 +5,7 @@ namespace zerohop {
 std::string_view health_name(Health health) {
   switch (health) {
     case Health::kOk: return "ok";
+    case Health::kDegraded: return "degraded";
     case Health::kDraining: return "draining";
     case Health::kStuck: return "stuck";
   }
@@ -16,7 +17,9 @@ Health judge_health(const HealthInput& input) {
   // Paused sequences wait for their readers, not for the engine.
   const std::uint32_t runnable = snapshot.running() - snapshot.paused + snapshot.queued;
   if (runnable > 0 && input.now - snapshot.taken_at > kStuckAfter) return Health::kStuck;
-  return input.draining ? Health::kDraining : Health::kOk;
+  if (input.draining) return Health::kDraining;
+  const bool strained = snapshot.circuit_open || snapshot.rung >= PressureRung::kSoftMaxTokens;
+  return strained ? Health::kDegraded : Health::kOk;
 }
 
 }  // namespace zerohop

@@ -17,6 +17,7 @@ inline constexpr std::chrono::seconds kStuckAfter{30};
 
 enum class Health : std::uint8_t {
   kOk,
+  kDegraded,  ///< works, but under pressure or after failures
   kDraining,  ///< finishes what it has, takes nothing new
   kStuck,     ///< work is there but no step ends
 };

@@ -61,4 +61,14 @@ std::uint32_t usable_cores() {
 
 std::uint64_t free_memory_bytes() { return std::min(machine_memory_left(), cgroup_memory_left()); }
 
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != line.npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
 }  // namespace zerohop

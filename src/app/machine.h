@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace zerohop {
 
@@ -11,5 +12,8 @@ std::uint32_t usable_cores();
 
 /// Memory that can be taken without swapping, lowered to what the cgroup has left.
 std::uint64_t free_memory_bytes();
+
+/// The processor as its maker names it; "unknown" where the kernel does not say.
+std::string processor_name();
 
 }  // namespace zerohop

@@ -17,6 +17,7 @@ int run_with_config(const CommandLine& line) {
   switch (line.command) {
     case Command::kServe: return run_serve(config);
     case Command::kChat: return run_chat(config, line.chat);
+    case Command::kExplainMiss: return run_explain_miss(config, line.explain_miss);
     default: return run_tokenize(config, line.tokenize);
   }
 }
@@ -29,7 +30,8 @@ int run(const CommandLine& line) {
     case Command::kServe:
     case Command::kChat:
     case Command::kCheckConfig:
-    case Command::kTokenize: break;
+    case Command::kTokenize:
+    case Command::kExplainMiss: break;
   }
   return run_with_config(line);
 }

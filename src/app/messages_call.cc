@@ -11,6 +11,17 @@
 namespace zerohop {
 namespace {
 
+// The stop sequence with which the last thing that the model reads ends; empty: none.
+std::string stop_at_end_of(const ChatRequest& chat) {
+  const std::vector<ContentBlock>& content = chat.conversation.messages.back().content;
+  const auto* last = content.empty() ? nullptr : std::get_if<TextBlock>(&content.back());
+  if (last == nullptr) return {};
+  for (const std::string& stop : chat.generation.stop_sequences) {
+    if (last->text.ends_with(stop)) return stop;
+  }
+  return {};
+}
+
 class MessagesCall final : public DialectCall {
  public:
   MessagesCall(Service& service, MessagesHead head) : service_(service), head_(std::move(head)) {}
@@ -37,12 +48,16 @@ class MessagesCall final : public DialectCall {
                         tier.prepare_prompt(chat.conversation, detail));
     ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
     PreparedCall call;
-    call.choices.push_back(tier.make_generation(prompt, chat.generation));
+    ChoiceOptions choice;
+    choice.stops = profile_stops(service_, chat);
+    call.choices.push_back(tier.make_generation(prompt, chat.generation, choice));
     head.message_id = make_id("msg_");
     head.request_id = head_.request_id;
     AnthropicReplyOptions options = request_.reply;
     options.profile = head_.stream_profile.value_or(head_.profile->stream);
     options.heartbeat = head_.profile->heartbeat;
+    if (!head_.service_tier.empty()) options.service_tier = head_.service_tier;
+    if (options.diagnostics.any) options.prompt_ends_with_stop = stop_at_end_of(chat);
     if (const auto& parts = prompt.breakdown) {
       options.prompt_tokens = PromptTokens{parts->system_tokens, parts->tools_tokens,
                                            parts->messages_tokens, parts->template_tokens};

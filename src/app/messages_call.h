@@ -19,6 +19,7 @@ struct MessagesHead {
   const WireProfile* profile = nullptr;  ///< chosen by the version; outlives the call
   std::string request_id;
   std::optional<StreamProfile> stream_profile;  ///< the client's own choice
+  std::string_view service_tier;  ///< static text, shown in place of the answer to the body's own
   /// Set where the head names no version: the body may. Called on the worker of parse().
   std::function<void(const WireProfile&)> on_body_version;
 };

@@ -24,12 +24,18 @@ namespace {
 constexpr std::string_view kToolIdPrefix = "call_";
 
 // What every reply says about itself. On a worker.
-Result<OpenAiReplyHead> make_head(const Service& service, std::string_view id_prefix,
-                                  std::string_view requested_model) {
+struct HeadFacts {
+  std::string_view id_prefix;
+  std::string_view requested_model;
+  std::string_view service_tier;
+};
+
+Result<OpenAiReplyHead> make_head(const Service& service, const HeadFacts& facts) {
   OpenAiReplyHead head;
-  ZH_ASSIGN_OR_RETURN(
-      head.model, resolve_model_name(service.config.model, service.tier().name(), requested_model));
-  head.id = make_id(id_prefix);
+  ZH_ASSIGN_OR_RETURN(head.model, resolve_model_name(service.config.model, service.tier().name(),
+                                                     facts.requested_model));
+  head.id = make_id(facts.id_prefix);
+  head.service_tier = facts.service_tier;
   head.created =
       std::chrono::duration_cast<std::chrono::seconds>(service.clock.wall().time_since_epoch())
           .count();
@@ -41,12 +47,12 @@ Result<OpenAiReplyHead> make_head(const Service& service, std::string_view id_pr
 const WireProfile& profile_of(const Service& service) { return service.wire_profiles.find(""); }
 
 // What the engine is to compute for a conversation.
-Result<std::vector<PreparedGeneration>> prepare_choices(const Service& service,
-                                                        const ChatRequest& chat) {
+Result<std::vector<PreparedGeneration>> prepare_choices(Service& service, const ChatRequest& chat) {
   const Tier& tier = service.tier();
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
   ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service), prompt, chat.generation.max_tokens));
-  return tier.make_generations(prompt, chat.generation, {chat.choices, kToolIdPrefix});
+  Choices choices{chat.choices, kToolIdPrefix, profile_stops(service, chat)};
+  return tier.make_generations(prompt, chat.generation, choices);
 }
 
 class ChatCompletionsCall final : public DialectCall {
@@ -64,7 +70,8 @@ class ChatCompletionsCall final : public DialectCall {
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
-    ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head, make_head(service_, "chatcmpl-", chat.model));
+    ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head, make_head(service_, {"chatcmpl-", chat.model,
+                                                                   request_.reply.service_tier}));
     PreparedCall call;
     ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));
     if (chat.stream) {
@@ -97,7 +104,8 @@ class CompletionsCall final : public DialectCall {
 
   Result<PreparedCall> prepare() override {
     OpenAiCompletionsReplyOptions options;
-    ZH_ASSIGN_OR_RETURN(options.head, make_head(service_, "cmpl-", request_.model));
+    ZH_ASSIGN_OR_RETURN(
+        options.head, make_head(service_, {"cmpl-", request_.model, request_.reply.service_tier}));
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
@@ -153,7 +161,8 @@ class ResponsesCall final : public DialectCall {
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
     OpenAiResponsesReplyOptions options;
-    ZH_ASSIGN_OR_RETURN(options.head, make_head(service_, "resp_", chat.model));
+    ZH_ASSIGN_OR_RETURN(options.head,
+                        make_head(service_, {"resp_", chat.model, request_.service_tier}));
     options.echo = request_.echo;
     PreparedCall call;
     ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));

@@ -11,15 +11,20 @@ namespace {
 
 class StopLink final : public OutputLink {
  public:
-  StopLink(std::shared_ptr<const StopAutomaton> stops, std::unique_ptr<OutputLink> next)
-      : stops_(std::move(stops)), matcher_(stops_), next_(std::move(next)) {}
+  StopLink(StopRules rules, std::unique_ptr<OutputLink> next)
+      : rules_(std::move(rules)), matcher_(automaton_of(rules_)), next_(std::move(next)) {}
 
   void push(std::string_view bytes, PushEnd end, OutputSink& sink) override {
     released_.clear();
+    if (!capped_ && rules_.soft_cap != nullptr && sink.tokens >= rules_.soft_cap_from) {
+      matcher_.change_over(rules_.soft_cap);
+      capped_ = true;
+    }
     const std::optional<std::size_t> match = matcher_.feed(bytes, released_);
     if (match) {
       sink.verdict.end = FinishReason::kStopSequence;
-      sink.verdict.stop_sequence = stops_->stop(*match);
+      sink.verdict.stop_sequence =
+          capped_ ? rules_.soft_cap->reported(*match) : rules_.stops->stop(*match);
       end = PushEnd::kEnd;
     } else if (end == PushEnd::kEnd) {
       matcher_.flush(released_);
@@ -28,8 +33,13 @@ class StopLink final : public OutputLink {
   }
 
  private:
-  std::shared_ptr<const StopAutomaton> stops_;
+  static std::shared_ptr<const StopAutomaton> automaton_of(const StopRules& rules) {
+    return rules.stops != nullptr ? rules.stops : StopAutomaton::compile({});
+  }
+
+  const StopRules rules_;
   StopMatcher matcher_;
+  bool capped_ = false;
   std::unique_ptr<OutputLink> next_;
   std::string released_;  // of the current push; kept for its capacity
 };
@@ -88,14 +98,15 @@ class ChainStage final : public OutputStage {
   StageVerdict accept(Token /*token*/, std::string_view bytes,
                       std::vector<Event>& events) override {
     StageVerdict verdict;
-    push(bytes, PushEnd::kMore, {events, verdict});
+    ++tokens_;
+    push(bytes, PushEnd::kMore, {events, verdict, tokens_});
     if (verdict.end) ended_ = true;
     return verdict;
   }
 
   FinishReason flush(FinishReason reason, std::vector<Event>& events) override {
     StageVerdict verdict;
-    push({}, PushEnd::kEnd, {events, verdict});
+    push({}, PushEnd::kEnd, {events, verdict, tokens_});
     ended_ = true;
     return reason;
   }
@@ -107,14 +118,14 @@ class ChainStage final : public OutputStage {
   }
 
   std::unique_ptr<OutputLink> first_;
+  std::uint32_t tokens_ = 0;
   bool ended_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<OutputLink> make_stop_link(std::shared_ptr<const StopAutomaton> stops,
-                                           std::unique_ptr<OutputLink> next) {
-  return std::make_unique<StopLink>(std::move(stops), std::move(next));
+std::unique_ptr<OutputLink> make_stop_link(StopRules rules, std::unique_ptr<OutputLink> next) {
+  return std::make_unique<StopLink>(std::move(rules), std::move(next));
 }
 
 std::unique_ptr<OutputLink> make_utf8_link(std::unique_ptr<OutputLink> next) {
@@ -135,12 +146,14 @@ std::unique_ptr<OutputStage> make_output_stage(std::unique_ptr<OutputLink> first
   return std::make_unique<ChainStage>(std::move(first));
 }
 
-std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops) {
+std::unique_ptr<OutputStage> make_output_chain(StopRules rules) {
   std::unique_ptr<OutputLink> first = make_utf8_link(make_text_delta_link());
-  if (stops != nullptr && stops->stop_count() > 0) {
-    first = make_stop_link(std::move(stops), std::move(first));
-  }
+  if (rules.any()) first = make_stop_link(std::move(rules), std::move(first));
   return make_output_stage(std::move(first));
+}
+
+std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops) {
+  return make_output_chain(StopRules{std::move(stops), nullptr, 0});
 }
 
 }  // namespace zerohop

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "constrain/soft_cap.h"
 #include "constrain/stop_automaton.h"
 #include "core/event.h"
 #include "core/output_stage.h"
@@ -40,6 +41,16 @@ enum class PushEnd : std::uint8_t { kMore, kEnd };
 struct OutputSink {
   std::vector<Event>& events;
   StageVerdict& verdict;
+  std::uint32_t tokens = 0;  ///< accepted so far, the current one included
+};
+
+/// What ends an answer by its text.
+struct StopRules {
+  std::shared_ptr<const StopAutomaton> stops;    ///< may be null: no stop sequences
+  std::shared_ptr<const SoftCapStops> soft_cap;  ///< may be null; holds `stops` too
+  std::uint32_t soft_cap_from = 0;               ///< accepted tokens, with which it begins
+
+  bool any() const { return soft_cap != nullptr || (stops != nullptr && stops->stop_count() > 0); }
 };
 
 class OutputLink {
@@ -51,9 +62,9 @@ class OutputLink {
 };
 
 /// Ends the output at a stop sequence: hands on what stands in front of it, with kEnd, and sets the
-/// verdict.
-std::unique_ptr<OutputLink> make_stop_link(std::shared_ptr<const StopAutomaton> stops,
-                                           std::unique_ptr<OutputLink> next);
+/// verdict. At the soft cap the reason is kStopSequence too; the sequence is what ended the answer,
+/// the marks of a sentence's end included.
+std::unique_ptr<OutputLink> make_stop_link(StopRules rules, std::unique_ptr<OutputLink> next);
 
 /// Hands on whole characters only. Bytes that can no longer become one are replaced by U+FFFD, one
 /// for each maximal invalid part, and so is a character that is still incomplete at kEnd.
@@ -67,13 +78,15 @@ std::unique_ptr<OutputLink> make_tool_call_delta_link();
 /// The stage that pushes the bytes of tokens into `first`.
 std::unique_ptr<OutputStage> make_output_stage(std::unique_ptr<OutputLink> first);
 
-/// The whole chain for plain text. `stops` may be null: no stop sequences. In the steady state a
-/// token costs one allocation at most, the event's own text.
+/// The whole chain for plain text. In the steady state a token costs one allocation at most, the
+/// event's own text.
+std::unique_ptr<OutputStage> make_output_chain(StopRules rules);
+/// `stops` may be null: no stop sequences.
 std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops);
 
 struct OutputChainParts {
   OutputPlan plan;
-  std::shared_ptr<const StopAutomaton> stops;      ///< may be null: no stop sequences
+  StopRules stops;
   std::function<std::string()> make_tool_call_id;  ///< called once a call, by the engine thread
 };
 

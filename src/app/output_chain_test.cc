@@ -191,8 +191,9 @@ class HoldThree final : public OutputLink {
 TEST(OutputChain, TakesAnotherLinkBetweenItsOwn) {
   const auto make = [] {
     auto tail = make_utf8_link(make_text_delta_link());
-    return make_output_stage(make_stop_link(StopAutomaton::compile(std::vector<std::string>{"END"}),
-                                            std::make_unique<HoldThree>(std::move(tail))));
+    return make_output_stage(
+        make_stop_link(StopRules{StopAutomaton::compile(std::vector<std::string>{"END"})},
+                       std::make_unique<HoldThree>(std::move(tail))));
   };
   const Output flushed = drive(*make(), {"abcd", "\xc3",
                                          "\xa9"
@@ -201,6 +202,33 @@ TEST(OutputChain, TakesAnotherLinkBetweenItsOwn) {
   const Output stopped = drive(*make(), {"abcd", "E", "ND"});
   EXPECT_EQ(stopped.text(), "abcd");
   EXPECT_TRUE(stopped.verdict.end);
+}
+
+// A chain with a soft cap that begins with token `from`.
+Output drive_capped(const SoftCap& cap, std::uint32_t from,
+                    const std::vector<std::string>& tokens) {
+  StopRules rules;
+  rules.soft_cap = SoftCapStops::compile({}, cap);
+  rules.soft_cap_from = from;
+  return drive(*make_output_chain(std::move(rules)), tokens);
+}
+
+TEST(OutputChain, EndsWithASentenceOnceTheSoftCapIsReached) {
+  const std::vector<std::string> tokens{"One.", " Two.", " Three", ".", " Four."};
+  const Output late = drive_capped({}, 3, tokens);
+  EXPECT_EQ(late.text(), "One. Two. Three.");
+  EXPECT_EQ(late.verdict.end, FinishReason::kStopSequence);
+  EXPECT_EQ(late.verdict.stop_sequence, ".");
+  EXPECT_EQ(drive_capped({}, 1, tokens).text(), "One.");
+  const Output never = drive_capped({}, 6, tokens);
+  EXPECT_EQ(never.text(), "One. Two. Three. Four.");
+  EXPECT_FALSE(never.verdict.end);
+}
+
+TEST(OutputChain, HoldsNothingBackForTheSoftCapBeforeItIsReached) {
+  const Output output = drive_capped({0.5, {"END"}, false}, 4, {"a E", "N", "D b", " E", "ND c"});
+  EXPECT_EQ(output.deltas, (std::vector<std::string>{"a E", "N", "D b", " "}));
+  EXPECT_EQ(output.verdict.stop_sequence, "END");
 }
 
 TEST(OutputChainDeathTest, IsNotUsedAfterAStop) {

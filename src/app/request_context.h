@@ -3,6 +3,7 @@
 // made before the body is read, dropped after the last byte of the answer. I/O thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ struct RequestContext {
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;
+  /// The answer is at most this long, less than was asked for: cells are scarce. 0: not so.
+  std::uint32_t soft_max_tokens = 0;
 
   // For the log line
   Usage usage;

@@ -26,6 +26,7 @@ class SegmentedStage final : public OutputStage, private SegmentSink {
     ZH_CHECK(!ended_);
     verdict_ = {};
     events_ = &events;
+    ++tokens_;
     const bool was_thinking = segmenter_.thinking();
     segmenter_.feed(bytes.empty() ? marker_text(token) : bytes, *this);
     if (was_thinking || segmenter_.thinking()) ++thinking_tokens_;
@@ -59,10 +60,11 @@ class SegmentedStage final : public OutputStage, private SegmentSink {
   enum class Block : std::uint8_t { kNone, kText, kThinking, kArguments };
 
   // White space must not wait where it may complete a stop sequence.
-  static TrailingSpace trailing_space(const std::shared_ptr<const StopAutomaton>& stops) {
+  static TrailingSpace trailing_space(const StopRules& rules) {
     constexpr std::string_view kSpaces = " \n\r\t";
-    for (std::size_t i = 0; stops != nullptr && i < stops->stop_count(); ++i) {
-      if (kSpaces.find(stops->stop(i).back()) != std::string_view::npos) {
+    const auto& texts = rules.soft_cap != nullptr ? rules.soft_cap->automaton() : rules.stops;
+    for (std::size_t i = 0; texts != nullptr && i < texts->stop_count(); ++i) {
+      if (kSpaces.find(texts->stop(i).back()) != std::string_view::npos) {
         return TrailingSpace::kShow;
       }
     }
@@ -104,13 +106,13 @@ class SegmentedStage final : public OutputStage, private SegmentSink {
     if (block == Block::kThinking) return make_utf8_link(make_thinking_delta_link());
     if (block == Block::kArguments) return make_utf8_link(make_tool_call_delta_link());
     auto link = make_utf8_link(make_text_delta_link());
-    if (stops_ == nullptr || stops_->stop_count() == 0) return link;
+    if (!stops_.any()) return link;
     return make_stop_link(stops_, std::move(link));
   }
 
   void show_piece(PushEnd end) {
     if (block_ == Block::kNone || verdict_.end) return;  // nothing is shown behind a stop
-    OutputSink sink{*events_, verdict_};
+    OutputSink sink{*events_, verdict_, tokens_};
     link_->push(piece_, end, sink);
     piece_.clear();
   }
@@ -126,12 +128,13 @@ class SegmentedStage final : public OutputStage, private SegmentSink {
 
   // Constant.
   std::vector<std::pair<Token, std::string>> marker_tokens_;  // ascending
-  std::shared_ptr<const StopAutomaton> stops_;
+  StopRules stops_;
   std::function<std::string()> make_tool_call_id_;
 
   Block block_ = Block::kNone;
   std::unique_ptr<OutputLink> link_;  // of the current block
   std::string piece_;                 // of the current token and block, not pushed yet
+  std::uint32_t tokens_ = 0;
   std::uint32_t thinking_tokens_ = 0;
   bool ended_ = false;
 

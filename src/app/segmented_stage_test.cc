@@ -63,7 +63,9 @@ class Recorder {
 
 std::unique_ptr<OutputStage> make_stage(const OutputPlan& plan,
                                         const std::vector<std::string>& stops = {}) {
-  OutputChainParts parts{plan, StopAutomaton::compile(stops), nullptr};
+  OutputChainParts parts;
+  parts.plan = plan;
+  parts.stops.stops = StopAutomaton::compile(stops);
   parts.make_tool_call_id = [count = 0]() mutable { return "id" + std::to_string(++count); };
   return make_output_chain(std::move(parts));
 }

@@ -6,6 +6,7 @@
 #include "app/commands.h"
 #include "app/environment.h"
 #include "app/exit_code.h"
+#include "app/layout_store.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/paths.h"
@@ -41,6 +42,34 @@ Result<void> keep_batches(Server& server, const BatchesConfig& config) {
   return {};
 }
 
+// Nothing where the configuration names the layout.
+std::optional<KvLayoutChoiceReport> layout_of(const Model& model, const EngineConfig& config,
+                                              const Clock& clock) {
+  if (!measures_layout(config)) return std::nullopt;
+  const Result<UserFolders> folders = user_folders(process_environment());
+  return layout_for(model, config, clock, folders.ok() ? folders->cache : std::filesystem::path());
+}
+
+// A file of another content has another size or another time of change.
+std::string weights_of(const ModelConfig& config) {
+  const auto file = resolve_model(config.name, PullPolicy::kNever);
+  if (!file.ok()) return config.name;
+  std::error_code fault;
+  const auto changed = std::filesystem::last_write_time(*file, fault).time_since_epoch().count();
+  return std::filesystem::absolute(*file, fault).string() + "|" + std::to_string(changed);
+}
+
+Result<void> warm_up(Server& server, const Config& config) {
+  WarmSetup setup;
+  setup.weights = weights_of(config.model);
+  setup.folder = config.cache.warm_folder;
+  if (config.cache.warm_folder == "auto") {
+    const Result<UserFolders> folders = user_folders(process_environment());
+    setup.folder = folders.ok() ? folders->state / "warm" : std::filesystem::path();
+  }
+  return server.warm_up(setup);
+}
+
 Result<void> serve(const Config& config) {
   const SteadyClock clock;
   Server server(config, clock);
@@ -48,8 +77,10 @@ Result<void> serve(const Config& config) {
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, load_model(config.model));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> embedding_model, load_embedding_model(config));
   const ModelInfo info = model->info();
-  ZH_RETURN_IF_ERROR(server.load(std::move(model), std::move(embedding_model)));
+  std::optional<KvLayoutChoiceReport> layout = layout_of(*model, config.engine, clock);
+  ZH_RETURN_IF_ERROR(server.load(std::move(model), std::move(embedding_model), std::move(layout)));
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
+  ZH_RETURN_IF_ERROR(warm_up(server, config));
   server.handle_signals();
   log_warning("no keys are configured: every process that reaches this address may use it", {});
   log_info("ready", {{"address", endpoint.url()},

@@ -157,16 +157,22 @@ Result<Endpoint> Server::listen() {
   return parts_->http->listen_tcp(config.host, config.port);
 }
 
-Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model) {
+Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model,
+                          std::optional<KvLayoutChoiceReport> layout) {
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
   ZH_ASSIGN_OR_RETURN(service.wire_profiles, WireProfiles::from_config(service.config));
+  ZH_ASSIGN_OR_RETURN(service.profiles, RequestProfiles::from_config(service.config));
   TierParts parts;
   parts.embedding_model = std::move(embedding_model);
   parts.clock = &service.clock;
   parts.waker = &parts_->waker;
   parts.seed = os_random_seed();
   parts.default_system = default_system_of(service.config.model);
+  parts.cache = service.config.cache;
+  parts.scheduler = service.config.scheduler;
+  parts.limits = service.config.limits;
+  parts.layout = std::move(layout);
   parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
     steps.observe(report.duration);
   };
@@ -175,6 +181,8 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   service.models = describe_models(service.config, service.tier());
   export_engine_snapshot(service.registry, service.clock,
                          [&service] { return service.tier().snapshot(); });
+  export_cache_snapshot(service.registry, service.tier().name(),
+                        [&service] { return service.tier().snapshot(); });
   service.registry.at_scrape([this, &service] {
     service.metrics.http_connections.set(
         static_cast<double>(parts_->http->counts().connections_open));
@@ -191,6 +199,15 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
   for (ModelDescription& model : service.models) model.abilities.batch = model.max_tokens > 0;
   service.batches->start();
   return {};
+}
+
+Result<void> Server::warm_up(const WarmSetup& setup) {
+  Service& service = parts_->service;
+  std::vector<std::string> systems = service.config.cache.warm_prefixes;
+  for (const RequestProfile& profile : service.profiles.all()) {
+    if (!profile.system.empty()) systems.push_back(profile.system);
+  }
+  return zerohop::warm_up(service.tier(), systems, setup, service.waiters);
 }
 
 void Server::run() { parts_->io.run(); }

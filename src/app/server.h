@@ -3,7 +3,7 @@
 //
 //   Server server(config, clock);
 //   server.listen() → server.load(model) → server.run()          run() returns when all is over
-//                          keep_batches(folder) before run()     optional
+//                          keep_batches(folder), warm_up(setup) before run()     optional
 //
 //   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
 //                   finish, up to server.drain_seconds; then everything stops
@@ -15,11 +15,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/config.h"
+#include "app/warm_prefixes.h"
 #include "base/clock.h"
 #include "core/error.h"
+#include "engine/layout_choice.h"
 #include "http/endpoint.h"
 #include "http/server_options.h"
 #include "model/model.h"
@@ -40,12 +43,18 @@ class Server {
   Result<Endpoint> listen();
 
   /// Makes the tier and starts its engine. `embedding_model` makes the vectors of /v1/embeddings;
-  /// without one `model` does. Errors: kConfiguration.
-  Result<void> load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model = nullptr);
+  /// without one `model` does. `layout` was measured where the configuration leaves it open.
+  /// Errors: kConfiguration.
+  Result<void> load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model = nullptr,
+                    std::optional<KvLayoutChoiceReport> layout = std::nullopt);
 
   /// Keeps message batches in `folder` and computes what is left there of an earlier process.
   /// Without it there are none. After load(). Errors: kConfiguration.
   Result<void> keep_batches(const std::filesystem::path& folder);
+
+  /// Puts the system prompts of cache.warm_prefixes and prompt.profiles into the prompt cache.
+  /// After load(). Errors: kConfiguration.
+  Result<void> warm_up(const WarmSetup& setup);
 
   void run();
   void begin_drain();

@@ -1,12 +1,14 @@
 #include "app/server_hooks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "api/error_body.h"
 #include "api/openai_error_body.h"
 #include "app/handlers.h"
 #include "app/json_response.h"
+#include "app/kernel_status.h"
 #include "app/request_context.h"
 #include "base/log.h"
 
@@ -79,6 +81,10 @@ std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
   ticket = context;
   Result<void> checked = check_head(service, head);
   if (checked.ok() && costs_a_permit(head)) {
+    const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
+    checked = check_pressure(service.tier().snapshot(), objective);
+  }
+  if (checked.ok() && costs_a_permit(head)) {
     Result<Permit> permit = service.admission.admit();
     if (permit.ok()) {
       context->permit = std::move(permit).value();
@@ -120,6 +126,15 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
   head.headers.push_back(HeaderField{"anthropic-processing-time-ms", std::to_string(milliseconds)});
   if (context.profile != nullptr && !context.profile->name.empty()) {
     head.headers.push_back(HeaderField{"anthropic-version-profile", context.profile->name});
+  }
+  if (context.soft_max_tokens != 0) {
+    head.headers.push_back(
+        HeaderField{"anthropic-effective-max-tokens", std::to_string(context.soft_max_tokens)});
+  }
+  if (service.loaded_tier) {
+    if (auto status = kernel_status(service.tier().snapshot())) {
+      head.headers.push_back(HeaderField{kKernelStatusHeader, *std::move(status)});
+    }
   }
   if (exchange.head == nullptr) return;
   const auto client_id = exchange.head->headers.find(kClientIdHeader);

@@ -8,8 +8,10 @@
 
 #include "admission/admission.h"
 #include "api/model_list.h"
+#include "app/cache_misses.h"
 #include "app/config.h"
 #include "app/document_text.h"
+#include "app/request_profile.h"
 #include "app/tier.h"
 #include "app/wire_profile.h"
 #include "app/worker_pool.h"
@@ -30,6 +32,7 @@ struct Service {
   const Config config;
   const Clock& clock;
   WireProfiles wire_profiles;  ///< set before the first request
+  RequestProfiles profiles;    ///< likewise
   const DocumentLimits document_limits;
   std::vector<ModelDescription> models;  ///< set with the tier
 
@@ -39,6 +42,9 @@ struct Service {
   Metrics metrics;
   WorkerPool workers;
   WorkerPool waiters;  ///< for work that waits for other processes
+
+  // I/O thread
+  CacheMisses misses;
 
   /// Set before the first request is accepted: addresses are bound before a model is loaded, so
   /// that a taken port is known at once.

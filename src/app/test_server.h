@@ -74,6 +74,7 @@ struct TestServerOptions {
   std::filesystem::path batches = {};  ///< empty: none
   Gate* gate = nullptr;  ///< put into the model; outlives the server, which opens it when it goes
   const TestBertFile* embeddings = nullptr;  ///< makes the vectors; null: the fake model does
+  std::filesystem::path warm = {};  ///< where states of warm prefixes are kept; empty: nowhere
 };
 
 class RunningServer {
@@ -93,6 +94,8 @@ class RunningServer {
       const auto kept = server_.keep_batches(options.batches);
       EXPECT_TRUE(kept.ok()) << kept.error().message;
     }
+    const auto warmed = server_.warm_up({options.warm, "fake"});
+    EXPECT_TRUE(warmed.ok()) << warmed.error().message;
     io_ = std::thread([this] { server_.run(); });
   }
   ~RunningServer() {

@@ -1,121 +1,77 @@
 #include "app/tier.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "app/ids.h"
-#include "app/machine.h"
 #include "app/output_chain.h"
-#include "constrain/stop_automaton.h"
 
 namespace zerohop {
 namespace {
 
-std::shared_ptr<const StopAutomaton> compile_stops(const GenerationParameters& generation) {
-  if (generation.stop_sequences.empty()) return nullptr;
-  return StopAutomaton::compile(generation.stop_sequences);
-}
-
-// Models trained for long contexts would take gigabytes of cells for each sequence unasked.
-constexpr std::uint32_t kDefaultWindowMax = 8192;
-
-std::uint32_t default_window(const EngineConfig& config, const ModelInfo& model) {
-  std::uint32_t window = kDefaultWindowMax;
-  if (model.context_trained != 0) window = std::min(window, model.context_trained);
-  if (config.kv_cells != 0) window = std::min(window, config.kv_cells);
-  return window;
-}
-
-// A full window for each sequence, as far as half of the free memory goes; one window at least.
-std::uint32_t default_cells(const ContextOptions& options, const ModelInfo& model) {
-  const std::uint64_t full = std::uint64_t{options.sequences} * options.window;
-  const std::uint64_t cell_bytes = std::max<std::uint64_t>(model.kv_bytes_per_cell, 1);
-  const std::uint64_t affordable = free_memory_bytes() / 2 / cell_bytes;
-  return static_cast<std::uint32_t>(
-      std::max<std::uint64_t>(std::min(full, affordable), options.window));
-}
-
-Result<void> check_options(const ContextOptions& options, const ModelInfo& info) {
-  const auto refuse = [](std::string message) {
-    return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
-  };
-  if (info.attention == AttentionType::kWholeText) {
-    return refuse("model.name: '" + info.name +
-                  "' is not a model that generates text token by token; it can be "
-                  "embeddings.model");
-  }
-  if (info.context_trained != 0 && options.window > info.context_trained) {
-    return refuse("engine.context_tokens: " + std::to_string(options.window) +
-                  " is more than the model was trained for (" +
-                  std::to_string(info.context_trained) + ")");
-  }
-  if (options.cells != 0 && options.cells < options.window) {
-    return refuse("engine.kv_cells: " + std::to_string(options.cells) +
-                  " cells cannot hold one request of " + std::to_string(options.window) +
-                  " tokens (engine.context_tokens)");
-  }
-  if (options.batch_rows < options.sequences) {
-    return refuse("engine.batch_rows: " + std::to_string(options.batch_rows) +
-                  " rows are fewer than the sequences that each need one (" +
-                  std::to_string(options.sequences) + ")");
-  }
-  return {};
+// What the configuration says where the request says nothing.
+std::optional<SoftCap> soft_cap_of(const GenerationParameters& generation,
+                                   const LimitsConfig& limits) {
+  if (generation.soft_cap || limits.soft_cap_percent == 0) return generation.soft_cap;
+  return SoftCap{limits.soft_cap_percent / 100.0, limits.soft_cap_stop, true};
 }
 
 }  // namespace
 
-ContextOptions context_options(const EngineConfig& config, const ModelInfo& model) {
-  ContextOptions options;
-  options.sequences = config.sequences;
-  options.window =
-      config.context_tokens != 0 ? config.context_tokens : default_window(config, model);
-  options.batch_rows = config.batch_rows;
-  options.logit_rows = config.sequences;
-  options.threads = config.threads == 0 ? usable_cores() : config.threads;
-  options.flash_attention = config.flash_attention;
-  // The pool shares prefixes between sequences; one stream per sequence cannot.
-  options.layout =
-      config.kv_layout == KvLayoutChoice::kStreams ? KvLayout::kStreams : KvLayout::kUnified;
-  if (config.deterministic) {
-    // Greedy text is invariant under batching and chunking only so; see docs/ARCHITECTURE.md.
-    options.layout = KvLayout::kStreams;
-    options.flash_attention = FlashAttention::kOff;
+CompiledStops compile_stops(const GenerationParameters& generation, const LimitsConfig& limits) {
+  CompiledStops stops;
+  if (!generation.stop_sequences.empty()) {
+    stops.hard = StopAutomaton::compile(generation.stop_sequences);
   }
-  if (options.layout == KvLayout::kUnified) {
-    options.cells = config.kv_cells != 0 ? config.kv_cells : default_cells(options, model);
+  if (const auto cap = soft_cap_of(generation, limits)) {
+    stops.soft_cap = SoftCapStops::compile(generation.stop_sequences, *cap);
+    stops.soft_cap_at = cap->at;
   }
-  return options;
+  return stops;
 }
 
-Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const EngineConfig& config,
+// What making a tier came to.
+struct Tier::Made {
+  std::unique_ptr<EngineLoop> loop;
+  ContextOptions context;
+  std::string layout_reason;
+  std::uint64_t state_fingerprint = 0;
+};
+
+Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const EngineConfig& wanted,
                                            TierParts parts) {
+  const EngineConfig config = with_layout(wanted, parts.layout);
   const ContextOptions options = context_options(config, model->info());
-  ZH_RETURN_IF_ERROR(check_options(options, model->info()));
+  ZH_RETURN_IF_ERROR(check_context_options(options, model->info()));
   ZH_ASSIGN_OR_RETURN(EmbeddingModel embeddings,
                       EmbeddingModel::create(*model, std::move(parts.embedding_model), options));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<ModelContext> context, model->make_context(options));
 
-  EngineOptions engine_options;
-  engine_options.window = options.window;
-  engine_options.batch_rows = options.batch_rows;
-  engine_options.logit_rows = options.logit_rows;
-  engine_options.itl_objective = std::chrono::milliseconds(config.itl_objective_ms);
-  engine_options.exactness = config.deterministic ? Exactness::kExact : Exactness::kFast;
-  engine_options.seed = parts.seed;
-  engine_options.on_step = std::move(parts.on_step);
+  ZH_ASSIGN_OR_RETURN(EngineOptions engine,
+                      engine_options({config, parts.cache, parts.scheduler}, options));
+  engine.seed = parts.seed;
+  engine.on_step = std::move(parts.on_step);
+  const std::uint64_t fingerprint = context->state_fingerprint();
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
                            parts.waker, embeddings.support()};
-  auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine_options));
+  auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine));
   return std::unique_ptr<Tier>(
-      new Tier(std::move(model), std::move(embeddings), std::move(loop), parts));
+      new Tier(std::move(model), std::move(embeddings),
+               {std::move(loop), options, why_layout(wanted, parts.layout), fingerprint}, parts));
 }
 
-Tier::Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings,
-           std::unique_ptr<EngineLoop> loop, const TierParts& parts)
+Tier::Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, Made made,
+           const TierParts& parts)
     : model_(std::move(model)),
       embeddings_(std::move(embeddings)),
       prompts_(*model_, parts.default_system),
+      limits_(parts.limits),
+      context_(made.context),
+      layout_reason_(std::move(made.layout_reason)),
+      state_fingerprint_(made.state_fingerprint),
       clock_(*parts.clock),
-      loop_(std::move(loop)) {}
+      loop_(std::move(made.loop)) {}
 
 Tier::~Tier() { stop(); }
 
@@ -158,7 +114,13 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
                                          const ChoiceOptions& choice) const {
   OutputChainParts parts;
   parts.plan = prompt.output;
-  parts.stops = choice.stops != nullptr ? choice.stops : compile_stops(generation);
+  const CompiledStops stops = choice.stops ? *choice.stops : compile_stops(generation, limits_);
+  parts.stops.stops = stops.hard;
+  parts.stops.soft_cap = stops.soft_cap;
+  // The window may end the answer first.
+  const std::size_t room = window() - std::min<std::size_t>(window(), prompt.tokens.size());
+  const double longest = static_cast<double>(std::min<std::size_t>(generation.max_tokens, room));
+  parts.stops.soft_cap_from = static_cast<std::uint32_t>(std::ceil(longest * stops.soft_cap_at));
   parts.make_tool_call_id = [prefix = std::string(choice.tool_id_prefix)] {
     return make_id(prefix);
   };
@@ -170,6 +132,11 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
   if (generation.sampling.seed) {
     prepared.request.sampling.seed = *generation.sampling.seed + choice.index;
   }
+  prepared.request.scheduling.priority = generation.priority;
+  prepared.request.scheduling.soft_max_tokens =
+      generation.soft_max_tokens.value_or(limits_.soft_max_tokens);
+  prepared.request.cache.mark_lifetime = prompt.mark_lifetime;
+  prepared.request.cache.sections = prompt.sections;
   prepared.request.top_logprobs = generation.top_logprobs;
   prepared.request.stage = make_output_chain(std::move(parts));
   return prepared;
@@ -178,7 +145,8 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
 std::vector<PreparedGeneration> Tier::make_generations(const PreparedPrompt& prompt,
                                                        const GenerationParameters& generation,
                                                        const Choices& choices) const {
-  ChoiceOptions choice{0, choices.tool_id_prefix, compile_stops(generation)};
+  ChoiceOptions choice{0, choices.tool_id_prefix,
+                       choices.stops ? choices.stops : compile_stops(generation, limits_)};
   std::vector<PreparedGeneration> prepared;
   prepared.reserve(choices.count);
   for (; choice.index < choices.count; ++choice.index) {

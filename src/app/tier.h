@@ -8,17 +8,21 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/config.h"
 #include "app/embedding_model.h"
+#include "app/engine_setup.h"
 #include "base/clock.h"
+#include "constrain/soft_cap.h"
 #include "constrain/stop_automaton.h"
 #include "core/request.h"
 #include "engine/engine_loop.h"
 #include "engine/engine_thread.h"
+#include "engine/layout_choice.h"
 #include "model/model.h"
 #include "prompt/prompt_stage.h"
 
@@ -31,6 +35,11 @@ struct TierParts {
   StreamWaker* waker = nullptr;
   std::uint64_t seed = 0;      ///< of requests that bring none
   std::string default_system;  ///< of conversations that bring none; empty: the template's own
+  CacheConfig cache = {};
+  SchedulerConfig scheduler = {};
+  LimitsConfig limits = {};
+  /// What was measured, for a configuration that leaves the layout open (layout_store.h).
+  std::optional<KvLayoutChoiceReport> layout = std::nullopt;
   std::function<void(const StepReport&)> on_step;  ///< engine thread
 };
 
@@ -39,17 +48,28 @@ struct PreparedGeneration {
   EngineRequest request;  ///< without its stream
 };
 
+/// The stop sequences of a request, compiled once for all its answers.
+struct CompiledStops {
+  std::shared_ptr<const StopAutomaton> hard;     ///< null: none
+  std::shared_ptr<const SoftCapStops> soft_cap;  ///< null: none
+  double soft_cap_at = 1;                        ///< share of the answer's limit
+};
+
+/// `limits` says what holds for requests without a soft cap of their own.
+CompiledStops compile_stops(const GenerationParameters& generation, const LimitsConfig& limits);
+
 /// What differs between the answers to one prompt.
 struct ChoiceOptions {
   std::uint32_t index = 0;  ///< with a seed, each choice has its own generator
   std::string_view tool_id_prefix = "toolu_";
-  std::shared_ptr<const StopAutomaton> stops = nullptr;  ///< null: compiled for this choice
+  std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for this choice
 };
 
 /// Several answers to one prompt.
 struct Choices {
   std::uint32_t count = 1;
   std::string_view tool_id_prefix = "toolu_";
+  std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for these choices
 };
 
 class Tier {
@@ -65,6 +85,12 @@ class Tier {
   const EmbeddingModel& embeddings() const { return embeddings_; }
   const PromptStage& prompts() const { return prompts_; }
   std::uint32_t window() const { return loop_->window(); }
+  /// How the context was made.
+  const ContextOptions& context() const { return context_; }
+  /// ModelContext::state_fingerprint() of the engine's context.
+  std::uint64_t state_fingerprint() const { return state_fingerprint_; }
+  /// Why its layout is what it is, for people.
+  const std::string& layout_reason() const { return layout_reason_; }
   EngineSnapshot snapshot() const { return loop_->snapshot(); }
 
   /// A conversation to tokens. Errors: kInvalidRequest, kPromptTooLong.
@@ -107,18 +133,19 @@ class Tier {
   EngineLoop& loop() { return *loop_; }
 
  private:
-  Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, std::unique_ptr<EngineLoop> loop,
-       const TierParts& parts);
+  struct Made;
+  Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, Made made, const TierParts& parts);
 
   const std::unique_ptr<Model> model_;
   const EmbeddingModel embeddings_;
   const PromptStage prompts_;
+  const LimitsConfig limits_;
+  const ContextOptions context_;
+  const std::string layout_reason_;
+  const std::uint64_t state_fingerprint_;
   const Clock& clock_;
   const std::unique_ptr<EngineLoop> loop_;
   std::unique_ptr<EngineThread> thread_;
 };
-
-/// How the configuration asks for a context of this model; `auto` choices made.
-ContextOptions context_options(const EngineConfig& config, const ModelInfo& model);
 
 }  // namespace zerohop

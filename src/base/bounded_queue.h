@@ -47,6 +47,13 @@ class BoundedQueue {
     return !(closed_ && items_.empty());
   }
 
+  /// Likewise, but no longer than `time`.
+  bool wait_for(Duration time) {
+    std::unique_lock lock(mutex_);
+    ready_.wait_for(lock, time, [this] { return woken_ || closed_ || !items_.empty(); });
+    return !(closed_ && items_.empty());
+  }
+
   /// Makes the consumer's wait() return although nothing was queued.
   void wake() {
     {

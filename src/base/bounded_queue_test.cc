@@ -66,6 +66,17 @@ TEST(BoundedQueue, WaitReturnsAtOnceAfterAWake) {
   EXPECT_TRUE(out.empty());
 }
 
+TEST(BoundedQueue, WaitsNoLongerThanItIsToldTo) {
+  BoundedQueue<int> queue(1);
+  EXPECT_TRUE(queue.wait_for(Duration::zero()));  // nothing is there
+  EXPECT_TRUE(queue.try_push(1));
+  EXPECT_TRUE(queue.wait_for(std::chrono::hours(1)));
+  std::vector<int> out;
+  queue.drain(out);
+  queue.close();
+  EXPECT_FALSE(queue.wait_for(std::chrono::hours(1)));
+}
+
 TEST(BoundedQueue, WakesAConsumerThatSleeps) {
   BoundedQueue<int> queue(1);
   std::atomic<int> wakes{0};

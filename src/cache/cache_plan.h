@@ -5,9 +5,14 @@
 #include <variant>
 #include <vector>
 
+#include "base/strong_id.h"
 #include "core/token.h"
 
 namespace zerohop {
+
+struct BlobTag;
+/// A saved state in host memory. The cache keeps the books, the engine the bytes.
+using BlobId = StrongId<BlobTag, std::uint64_t>;
 
 /// Free the cells of `slot` at positions [from, ∞).
 struct DropTail {
@@ -16,7 +21,8 @@ struct DropTail {
   friend bool operator==(const DropTail&, const DropTail&) = default;
 };
 
-/// Let the empty slot `to` hold positions [0, length) of `from` as well (cells are shared).
+/// Let the empty slot `to` hold positions [0, length) of `from` as well. Cells are shared where the
+/// layout can; elsewhere they are copied, whole, and cut.
 struct ShareHead {
   SlotId from;
   SlotId to;
@@ -24,7 +30,37 @@ struct ShareHead {
   friend bool operator==(const ShareHead&, const ShareHead&) = default;
 };
 
-using CacheOp = std::variant<DropTail, ShareHead>;
+/// Copy the state of `range` of `slot` to host memory, under the new id `blob`. The cells stay.
+struct SaveRange {
+  SlotId slot;
+  PositionRange range;
+  BlobId blob;
+  friend bool operator==(const SaveRange&, const SaveRange&) = default;
+};
+
+/// `slot` holds [0, range.begin); afterwards [0, range.end), the new part from `blob`, which holds
+/// `range` or more.
+struct RestoreRange {
+  BlobId blob;
+  SlotId slot;
+  PositionRange range;
+  friend bool operator==(const RestoreRange&, const RestoreRange&) = default;
+};
+
+/// Free the bytes of `blob`.
+struct ForgetBlob {
+  BlobId blob;
+  friend bool operator==(const ForgetBlob&, const ForgetBlob&) = default;
+};
+
+/// Store `blob` in fewer bytes, at the price of precision.
+struct CompressBlob {
+  BlobId blob;
+  friend bool operator==(const CompressBlob&, const CompressBlob&) = default;
+};
+
+using CacheOp =
+    std::variant<DropTail, ShareHead, SaveRange, RestoreRange, ForgetBlob, CompressBlob>;
 
 /// Carried out in order.
 using CachePlan = std::vector<CacheOp>;

@@ -38,6 +38,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "constrain/soft_cap.h"
 
 namespace zerohop {
 
@@ -146,12 +147,25 @@ StopMatcher::StopMatcher(std::shared_ptr<const StopAutomaton> automaton)
   ZH_CHECK(automaton_ != nullptr);
 }
 
+void StopMatcher::change_over(std::shared_ptr<const SoftCapStops> stops) {
+  ZH_CHECK(stops != nullptr && soft_ == nullptr);
+  soft_ = std::move(stops);
+  automaton_ = soft_->automaton();
+  // What is held back begins a stop sequence of before, so all of it stays held back.
+  state_ = StopAutomaton::kStart;
+  for (const char byte : held_) {
+    state_ = automaton_->next(state_, static_cast<unsigned char>(byte));
+  }
+}
+
 std::optional<std::size_t> StopMatcher::feed(std::string_view bytes, std::string& released) {
   for (std::size_t position = 0; position < bytes.size(); ++position) {
     state_ = automaton_->next(state_, static_cast<unsigned char>(bytes[position]));
     const std::optional<std::size_t> match = automaton_->match(state_);
-    if (!match) continue;
-    release_all_but(automaton_->stop(*match).size(), bytes.substr(0, position + 1), released);
+    if (!match || (soft_ != nullptr && !soft_->ends(*match))) continue;
+    const std::size_t shown = soft_ == nullptr ? 0 : soft_->bytes_shown(*match);
+    const std::size_t dropped = automaton_->stop(*match).size() - shown;
+    release_all_but(dropped, bytes.substr(0, position + 1), released);
     held_.clear();
     return match;
   }

@@ -69,13 +69,20 @@ class StopAutomaton {
   std::vector<std::uint32_t> match_;
 };
 
+class SoftCapStops;
+
 class StopMatcher {
  public:
   explicit StopMatcher(std::shared_ptr<const StopAutomaton> automaton);
 
+  /// From the next byte on `stops` are matched, which hold those of before. Of the text so far only
+  /// what is held back can be part of a match.
+  void change_over(std::shared_ptr<const SoftCapStops> stops);
+
   /// Takes the next bytes and appends to `released` what may be shown now. The index of a stop
-  /// sequence when one matched: `released` then has everything in front of the match, what follows
-  /// it is dropped, and the matcher must not be fed again.
+  /// sequence (after change_over(), of a text of SoftCapStops) when one matched: `released` then
+  /// has everything in front of the match and what of it is shown, what follows it is dropped, and
+  /// the matcher must not be fed again.
   std::optional<std::size_t> feed(std::string_view bytes, std::string& released);
 
   /// The bytes held back.
@@ -88,6 +95,7 @@ class StopMatcher {
   void release_all_but(std::size_t kept, std::string_view bytes, std::string& released);
 
   std::shared_ptr<const StopAutomaton> automaton_;
+  std::shared_ptr<const SoftCapStops> soft_;  // once changed over
   StopAutomaton::State state_ = StopAutomaton::kStart;
   std::string held_;  // always the last automaton_->depth(state_) bytes of the text
 };

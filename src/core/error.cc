@@ -6,7 +6,7 @@
 namespace zerohop {
 namespace {
 
-constexpr std::array<ErrorTraits, 22> kTable{{
+constexpr std::array<ErrorTraits, 23> kTable{{
     {ErrorCode::kInvalidRequest, "invalid_request", 400, false},
     {ErrorCode::kUnsupportedEncoding, "unsupported_encoding", 400, false},
     {ErrorCode::kPromptTooLong, "prompt_too_long", 400, false},
@@ -21,6 +21,7 @@ constexpr std::array<ErrorTraits, 22> kTable{{
     {ErrorCode::kWrongInstance, "wrong_instance", 421, false},
     {ErrorCode::kRateLimited, "rate_limited", 429, true},
     {ErrorCode::kOverloaded, "overloaded", 529, true},
+    {ErrorCode::kShed, "shed", 503, true},
     {ErrorCode::kShuttingDown, "shutting_down", 503, true},
     {ErrorCode::kTimeout, "timeout", 504, true},
     {ErrorCode::kInternal, "internal", 500, true},

@@ -29,6 +29,7 @@ enum class ErrorCode : std::uint8_t {
   kWrongInstance,    ///< pinned to another instance
   kRateLimited,
   kOverloaded,    ///< queue full, no permit
+  kShed,          ///< the engine is under pressure and takes nothing new (PressureRung::kShed)
   kShuttingDown,  ///< drain has begun
   kTimeout,       ///< processing took longer than its deadline
   kInternal,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "core/cache_miss.h"
 #include "core/error.h"
 #include "core/token.h"
 #include "core/usage.h"
@@ -25,6 +26,10 @@ namespace zerohop {
 struct Started {
   Usage usage;
   Duration queue_time{};  ///< from submission to the slot
+  CacheMiss miss = {};    ///< why not more of the prompt was found
+  /// The answer will be at most this long, fewer tokens than was asked for: cells are scarce and
+  /// the request allowed it. 0: not so.
+  std::uint32_t soft_max_tokens = 0;
 };
 
 /// Whole UTF-8 characters, never empty.

@@ -97,6 +97,8 @@ inline constexpr std::uint32_t kTopLogprobsMax = 20;
 /// Requests between the door and the engine's queue. As many as there may be requests in the
 /// system, so that an admitted request always finds room.
 inline constexpr std::size_t kInboxMax = kRequestsMax;
+/// Prefixes that are computed at start and pinned. Each takes cells or host memory for good.
+inline constexpr std::size_t kWarmPrefixesMax = 64;
 /// Unread bytes of one stream; a sequence whose reader is this far behind pauses. At 4 bytes a
 /// token and 100 tokens/s this is more than two minutes of text.
 inline constexpr std::size_t kStreamBytesMax = 64u << 10;

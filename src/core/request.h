@@ -2,6 +2,7 @@
 // been refused by the parser (api/), so later code does not check again.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/content.h"
+#include "core/tenant.h"
 #include "core/token.h"
 
 namespace zerohop {
@@ -29,6 +31,8 @@ struct CacheMark {
   Place place = Place::kMessage;
   std::size_t message = 0;
   std::size_t block = 0;  ///< an index into the message's content; its size: behind all of it
+  /// How long after its last use that part is worth keeping: the longest of all marks.
+  std::chrono::seconds lifetime{300};
 };
 
 /// What the model reads.
@@ -67,12 +71,23 @@ struct SamplingParameters {
   float repetition_penalty = 1.0f;
 };
 
+/// How an answer that comes near its limit is brought to a clean end.
+struct SoftCap {
+  double at = 0.85;                ///< [0, 1): share of the answer's limit, after which …
+  std::vector<std::string> stops;  ///< … these end it like stop sequences; none empty
+  bool sentence_end = true;        ///< … and so does the end of a sentence, which is shown
+};
+
 struct GenerationParameters {
   std::uint32_t max_tokens = 0;  ///< 0: compute the prompt, generate nothing
   SamplingParameters sampling;
   std::vector<std::string> stop_sequences;  ///< in the client's order; none empty
   /// Nothing: no log-probabilities. 0: of the chosen tokens; n: of the n likeliest as well.
   std::optional<std::uint32_t> top_logprobs;
+  PriorityClass priority = PriorityClass::kStandard;
+  /// The answer may be made shorter while cells are scarce; nothing: as the server is configured.
+  std::optional<bool> soft_max_tokens;
+  std::optional<SoftCap> soft_cap;  ///< nothing: as the server is configured
 };
 
 struct ChatRequest {

@@ -2,9 +2,13 @@
 // policy, health and metrics read the latest one from any thread; nobody reads the engine itself.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/clock.h"
+#include "core/cache_miss.h"
+#include "core/pressure.h"
+#include "core/tenant.h"
 
 namespace zerohop {
 
@@ -20,14 +24,54 @@ struct EngineSnapshot {
 
   // Cells
   std::uint32_t cells_total = 0;
-  std::uint32_t cells_reserved = 0;  ///< promised to running sequences
-  std::uint32_t cells_cached = 0;    ///< held by idle sequences for reuse
+  std::uint32_t cells_reserved = 0;   ///< promised to running sequences
+  std::uint32_t cells_cached = 0;     ///< held by idle sequences for reuse
+  std::uint32_t cells_active = 0;     ///< held by running sequences, each shared cell once
+  std::uint32_t cells_pinned = 0;     ///< of the cached ones, those that are never evicted
+  std::uint32_t parked_requests = 0;  ///< admitted and started, waiting to go on
+
+  // Host memory of the prefix cache
+  std::uint64_t host_bytes = 0;
+  std::uint64_t host_bytes_max = 0;
+  std::uint32_t host_entries = 0;
+
+  // Pressure
+  PressureRung rung = PressureRung::kNormal;
+  PressureCause rung_cause = PressureCause::kNone;
+  double fragmentation = 0;  ///< 0 to 1; wasted scan ÷ scanned cells, or 1 − largest run ÷ free
+  /// Several failed steps in a row: the engine tries one sequence at a time.
+  bool circuit_open = false;
+
+  // Rates, learned online; 0: nothing is known yet
+  double prefill_tokens_per_second = 0;
+  double decode_step_seconds = 0;   ///< with the sequences that decode now
+  std::uint64_t queued_tokens = 0;  ///< uncached prompt tokens that wait or are in prefill
+  double request_seconds = 0;       ///< mean, from the start of prefill to the end of the answer
+  std::uint32_t sequences_max = 0;  ///< that run at once
 
   // Totals since start
   std::uint64_t steps = 0;
   std::uint64_t steps_aborted = 0;
   std::uint64_t prompt_tokens_computed = 0;
   std::uint64_t prompt_tokens_cached = 0;
+  std::uint64_t prompt_tokens_restored = 0;                ///< of the cached ones, from host memory
+  std::uint64_t tokens_evicted = 0;                        ///< left the device
+  std::uint64_t tokens_saved = 0;                          ///< of these, into host memory
+  std::uint64_t tokens_forgotten = 0;                      ///< left host memory
+  std::array<std::uint64_t, kMissCauses> misses{};         ///< requests, by MissCause
+  std::array<std::uint64_t, kMissCauses> missed_tokens{};  ///< by MissCause
+  std::array<std::uint64_t, kPressureRungs> rung_entries{};  ///< times that a rung was entered
+  std::uint64_t parks_for_cells = 0;                         ///< of running requests
+  std::uint64_t parks_for_fairness = 0;
+  std::uint64_t parks_for_readers = 0;  ///< whose client reads too slowly
+  std::uint64_t resumes = 0;
+  std::uint64_t compactions = 0;
+  std::uint64_t soft_max_tokens_applied = 0;
+  std::uint64_t deadlines_refused = 0;
+  // Steps that were undone and tried again, by cause
+  std::uint64_t retries_no_room = 0;
+  std::uint64_t retries_fatal = 0;
+  std::uint64_t retries_not_finite = 0;
   std::uint64_t output_tokens = 0;
   std::uint64_t requests_finished = 0;
   std::uint64_t requests_failed = 0;

@@ -1,12 +1,24 @@
 // Chooses the tokens of one step: first one row for every sequence that decodes, then prefill in
-// order of arrival until the step's time is spent.
+// fair order (prefill_order.h) until the step's time is spent.
 //
 // The time comes from the ITL objective. While somebody decodes, a step may take that long and no
 // longer, so a running stream never waits for more than one objective because somebody else sent a
 // long prompt. While nobody decodes, steps are longer (fewer, larger chunks compute faster) but
 // still bounded, so that a new arrival or a cancellation is noticed soon.
 //
-// Rows are cut to whole tiles of 64 where the budget reaches that far (limits::kRowTile).
+// The first prompt always advances, by kPrefillRowsMin rows or more; what it leaves goes to the
+// next. A prompt that has been passed over for long (PlanInput::aged) gets a quarter of the time
+// that is left for prompts before the first one gets the rest, so that it ends however many short
+// ones come.
+//
+// Once a prompt ends in the step, the others may fill it only up to half the objective: its first
+// token should not wait for them.
+//
+// Rows are cut to whole tiles of 64 (limits::kRowTile) where that costs less than an eighth of the
+// step. The attention kernel tiles by 64, but on the default model a tile that is begun costs only
+// what two rows cost, and a step of 64 rows where 100 would fit pays the fixed cost of a pass
+// (three rows) half again as often.
+//
 // A pure function of its arguments.
 #pragma once
 
@@ -23,6 +35,8 @@ struct PlanInput {
   std::uint32_t pending = 0;   ///< tokens to compute before the next one can be sampled; > 0
   std::uint64_t computed = 0;  ///< cells that its rows look back at
   bool decoding = false;       ///< a client watches tokens arrive
+  std::uint32_t rank = 0;      ///< of prompts: lower goes first; equal ones in the order given
+  bool aged = false;           ///< of prompts: was passed over for long
 };
 
 /// What a step may hold. Exact steps never mix: the library computes a lone row of a prompt by
@@ -45,6 +59,10 @@ struct PlanOptions {
   std::uint32_t logit_rows_max = 0;
   StepKind kind = StepKind::kMixed;
 };
+
+/// A prompt that goes first advances by this much a step, or a full batch of decoders could starve
+/// it. Costs a running stream about 20 ms on two cores.
+inline constexpr std::uint32_t kPrefillRowsMin = 8;
 
 /// Fewest rows_max that exact steps can be cut from.
 inline constexpr std::uint32_t kExactRowsMin = 4;

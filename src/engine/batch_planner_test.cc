@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/random.h"
@@ -19,7 +20,9 @@ std::uint32_t sum(const std::vector<std::uint32_t>& rows) {
 }
 
 PlanInput decoder(std::uint64_t computed = 10) { return {1, computed, true}; }
-PlanInput prompt(std::uint32_t pending) { return {pending, 0, false}; }
+PlanInput prompt(std::uint32_t pending, std::uint32_t rank = 0) {
+  return {pending, 0, false, rank};
+}
 
 TEST(BatchPlanner, GivesEveryDecoderOneRow) {
   const std::vector<PlanInput> inputs(8, decoder());
@@ -66,14 +69,71 @@ TEST(BatchPlanner, AlwaysAdvancesTheFirstPrompt) {
   EXPECT_EQ(rows[2], 0u);
 }
 
+// 400 ms at about 3 ms a row are 130 rows: two tiles.
 TEST(BatchPlanner, CutsLongStepsToWholeTiles) {
   const std::vector<PlanInput> inputs{prompt(2000)};
   EXPECT_EQ(plan_rows(inputs, CostModel(), options())[0] % limits::kRowTile, 0u);
 }
 
+TEST(BatchPlanner, DoesNotCutAwayAThirdOfAStep) {
+  const std::vector<PlanInput> inputs{prompt(2000)};
+  PlanOptions shorter = options();
+  shorter.itl_objective = milliseconds(75);
+  EXPECT_NEAR(plan_rows(inputs, CostModel(), shorter)[0], 98, 3);
+}
+
 TEST(BatchPlanner, FinishesAPromptThatFits) {
   const std::vector<PlanInput> inputs{prompt(70)};
   EXPECT_EQ(plan_rows(inputs, CostModel(), options())[0], 70u);
+}
+
+TEST(BatchPlanner, ComputesPromptsInTheOrderOfTheirRanks) {
+  const std::vector<PlanInput> inputs{decoder(), prompt(900, 2), prompt(500, 0), prompt(900, 1)};
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  EXPECT_GE(rows[2], 20u);
+  EXPECT_EQ(rows[1] + rows[3], 0u);
+}
+
+TEST(BatchPlanner, GivesWhatTheFirstLeavesToTheNext) {
+  const std::vector<PlanInput> inputs{prompt(900, 1), prompt(4, 0), decoder()};
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  EXPECT_EQ(rows[1], 4u);
+  EXPECT_GT(rows[0], 0u);
+}
+
+// Its first token does not wait for the rows of others.
+TEST(BatchPlanner, KeepsAStepShortThatEndsAPrompt) {
+  const std::vector<PlanInput> inputs{prompt(900, 1), prompt(4, 0)};
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  StepSize size;
+  size.add(rows[0], 0);
+  size.add(rows[1], 0);
+  EXPECT_LE(CostModel().predict(size), milliseconds(50));
+  EXPECT_GT(CostModel().predict(size), milliseconds(40));
+}
+
+TEST(BatchPlanner, GivesAnAgedPromptAPartOfEachStep) {
+  std::vector<PlanInput> inputs{prompt(4000, 1), prompt(900, 0)};
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options())[0], 0u);
+  inputs[0].aged = true;
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  EXPECT_NEAR(rows[0], sum(rows) / 4.0, 3);
+  EXPECT_LE(rows[1], 900u);
+}
+
+// Short ones from others come without end.
+TEST(BatchPlanner, FinishesAnAgedPromptHoweverManyShortOnesCome) {
+  for (const std::size_t decoders : {std::size_t{0}, std::size_t{40}}) {
+    std::uint32_t pending = 1000;
+    int steps = 0;
+    for (; pending > 0; ++steps) {
+      std::vector<PlanInput> inputs(decoders, decoder());
+      inputs.push_back({pending, 1000 - pending, false, 1, true});
+      inputs.push_back(prompt(300, 0));
+      pending -= plan_rows(inputs, CostModel(), options())[decoders];
+      ASSERT_LE(steps, 125);
+    }
+  }
 }
 
 TEST(BatchPlanner, HoldsItsBoundsForRandomInputs) {
@@ -85,7 +145,9 @@ TEST(BatchPlanner, HoldsItsBoundsForRandomInputs) {
     std::vector<PlanInput> inputs(1 + random.below(20));
     for (PlanInput& input : inputs) {
       input = random.chance(0.5) ? decoder(random.below(3000))
-                                 : prompt(static_cast<std::uint32_t>(1 + random.below(900)));
+                                 : prompt(static_cast<std::uint32_t>(1 + random.below(900)),
+                                          static_cast<std::uint32_t>(random.below(3)));
+      input.aged = random.chance(0.3);
     }
     const auto rows = plan_rows(inputs, CostModel(), limits_of_round);
     std::uint32_t finishing = 0;
@@ -136,6 +198,49 @@ TEST(BatchPlanner, NeverComputesALoneRowOfALongerPromptInExactSteps) {
       }
     }
   }
+}
+
+// Planner and cost model together on a machine whose rows are dearer in small steps: streams
+// decode, prompts come now and then. While somebody decodes, steps use the objective and keep to
+// it.
+TEST(BatchPlanner, UsesTheObjectiveAndKeepsToIt) {
+  Random random(21);
+  CostModel cost;
+  const auto machine = [&](const StepSize& size) {
+    const double many = std::clamp((size.rows - 8.0) / 56, 0.0, 1.0);
+    const double seconds = 4e-3 + (2.2e-3 - 0.9e-3 * many) * size.rows +
+                           0.25e-6 * static_cast<double>(size.cells_read);
+    return from_seconds(seconds * (0.97 + 0.06 * random.uniform()));
+  };
+  const auto step = [&](const std::vector<PlanInput>& inputs, std::vector<std::uint32_t>& rows) {
+    rows = plan_rows(inputs, cost, options());
+    StepSize size;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] > 0) size.add(rows[i], inputs[i].computed);
+    }
+    const Duration took = machine(size);
+    cost.learn(size, took);
+    return took;
+  };
+  double used = 0;
+  int counted = 0;
+  std::vector<std::uint32_t> rows;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<PlanInput> inputs(1 + random.below(6), decoder(random.below(1500)));
+    for (int i = 0; i < 150; ++i) step(inputs, rows);
+    const std::uint32_t length = 500 + static_cast<std::uint32_t>(random.below(2500));
+    inputs.push_back(prompt(length));
+    while (inputs.back().pending > 0) {
+      const Duration took = step(inputs, rows);
+      inputs.back().pending -= rows.back();
+      inputs.back().computed += rows.back();
+      if (round < 2 || inputs.back().pending == 0) continue;
+      ASSERT_LE(took, options().itl_objective * 6 / 5) << "round " << round;
+      used += to_seconds(took) / to_seconds(options().itl_objective);
+      ++counted;
+    }
+  }
+  EXPECT_GE(used / counted, 0.93);
 }
 
 }  // namespace

@@ -1,17 +1,32 @@
 // How long a step will take, learned online.
 //
-//   t ≈ a + b · rows + c · cells_read
+//   t ≈ s · (g(rows) + c · cells_read)
 //
-// a: fixed cost of a forward pass (weights are read once); b: a row's matrix work; c: attention
-// over the cells that the rows look back at. Recursive least squares with exponential forgetting (a
-// window of about 50 steps), so that a change of threads or a busy neighbour is followed within
-// seconds. A single slow step (the scheduler took a core away) is clipped: it may move the model,
-// not break it.
+// g: the forward pass without attention: weights are read once, a row costs more among 4 than among
+// 64. A table over the logarithm of the rows (1, 2, 4 … 512), linear in between, because no plane
+// fits both steps that only decode and steps with a piece of a prompt: whichever came more often
+// won, and the first steps of every prompt were far too long or too short. c: attention over the
+// cells that the rows look back at. s: how fast the machine is right now.
+//
+// All are learned as logarithms, by a Kalman filter with a diagonal covariance: of what a step took
+// more than predicted, each parameter takes the part that its uncertainty explains. The machine's
+// speed is what changes within seconds (another number of threads, a busy neighbour), so s follows
+// within a few steps; the shape of g hardly changes, so a place in it moves much when it is seen
+// for the first time and little afterwards. So a neighbour who comes while everybody decodes is
+// known when the next prompt comes. A single slow step (the scheduler took a core away) is clipped:
+// it may move the model, not break it.
+//
+// Tried and dropped: recursive least squares over (1, rows, cells). Steps that only decode leave
+// the cost of a row undetermined, every change of speed bent it, and weights that were clipped at
+// zero could stay wrong by orders of magnitude: in a simulation with a neighbour who comes and
+// goes, prompts were then computed eight rows a step for good.
 //
 // Pure arithmetic; one owner. Seconds inside, Duration outside.
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/clock.h"
@@ -21,6 +36,13 @@ namespace zerohop {
 struct StepSize {
   std::uint32_t rows = 0;
   std::uint64_t cells_read = 0;  ///< sum over rows of the positions before them
+
+  /// `more` rows of a sequence of which `computed` cells are there.
+  void add(std::uint32_t more, std::uint64_t computed) {
+    // Rows look back at what was computed before the step and at each other.
+    cells_read += more * computed + std::uint64_t{more} * (more - 1) / 2;
+    rows += more;
+  }
 };
 
 class CostModel {
@@ -29,19 +51,44 @@ class CostModel {
 
   Duration predict(const StepSize& size) const;
 
-  /// Cost of one more row that looks back at `cells` cells; never zero.
+  /// Cost of one more row among many that looks back at `cells` cells; never zero.
   Duration per_row(std::uint64_t cells) const;
+
+  /// The most rows of one sequence of which `computed` cells are there, added to a step of size
+  /// `step`, for which predict() stays within `budget`; at most `rows_max`.
+  std::uint32_t rows_within(Duration budget, const StepSize& step, std::uint64_t computed,
+                            std::uint32_t rows_max) const;
+
+  /// Prompt tokens a second, in pieces of `rows` that look back at `cells` cells.
+  double prefill_rate(std::uint32_t rows, std::uint64_t cells) const;
 
   void learn(const StepSize& size, Duration measured);
 
  private:
-  using Vector = std::array<double, 3>;
+  static constexpr std::size_t kKnots = 10;  // 1, 2, 4 … 512 rows
 
-  static Vector features(const StepSize& size);
-  double dot(const Vector& x) const;
+  /// The logarithm of something, and how little of it is known.
+  struct Estimate {
+    double value = 0;
+    double variance = 0;
 
-  Vector weights_;
-  std::array<Vector, 3> information_;  // positive definite; its inverse is the weights' covariance
+    double factor() const { return std::exp(value); }
+  };
+
+  /// Between two knots.
+  struct Place {
+    std::size_t left;
+    double right_share;
+  };
+
+  static Place place_of(std::uint32_t rows);
+  double row_seconds(std::uint32_t rows) const;
+  double cell_seconds(std::uint64_t cells) const;
+  double seconds_of(const StepSize& size) const;
+
+  Estimate speed_;
+  std::array<Estimate, kKnots> shape_;  // of g, against what is assumed in the beginning
+  Estimate attention_;                  // of c, likewise
 };
 
 }  // namespace zerohop

@@ -1,60 +1,73 @@
-// The commit part of the step loop: what a finished (or failed) decode means for each sequence. See
-// engine_loop.h.
+// The commit part of the step loop: what a finished decode means for each sequence. See
+// engine_loop.h; what a failed one means is in engine_recover.cc.
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/engine_loop.h"
-#include "engine/plan_executor.h"
 
 namespace zerohop {
-namespace {
-
-// A failed step is undone and tried once more; a sequence that meets a second failure in a row
-// ends.
-constexpr std::uint32_t kRetriesMax = 1;
-
-}  // namespace
 
 void EngineLoop::commit() {
   ++state_.steps;
   sampled_ = 0;
-  for (Sequence* sequence : step_sequences_) {
-    sequence->retries = 0;
-    advance(*sequence);
-    if (sequence->pending() > 0) continue;
-    if (sequence->output_limit == 0) {
-      finish(*sequence, sequence->limit_reason);
-    } else {
-      sample(*sequence);
+  faults_.succeeded();
+  not_finite_.clear();
+  for (Sequence* sequence : step_sequences_) commit(*sequence);
+  // Only now: starting over moves cells, and the logits of the others are read by then.
+  for (Sequence* sequence : not_finite_) retry_not_finite(*sequence);
+}
+
+// The token comes before the books: rows whose logits are no numbers never enter them.
+void EngineLoop::commit(Sequence& sequence) {
+  std::optional<Token> token;
+  if (sequence.logits_row) {
+    token = draw(sequence);
+    if (!token) {
+      not_finite_.push_back(&sequence);
+      return;
     }
+  }
+  advance(sequence);
+  if (sequence.pending() > 0) return;
+  if (sequence.output_limit == 0) {
+    finish(sequence, sequence.limit_reason);
+  } else {
+    accept(sequence, *token);
   }
 }
 
-// The rows of this step are in cells now.
+// The rows of this step are in cells now. What is computed again (after a park or a fault) was paid
+// for before.
 void EngineLoop::advance(Sequence& sequence) {
   const auto begin = static_cast<std::size_t>(sequence.computed);
-  cache_.grow(sequence.slot, TokenSpan(sequence.tokens).subspan(begin, sequence.step_rows));
+  cache_.grow(sequence.slot, TokenSpan(sequence.tokens).subspan(begin, sequence.step_rows), now_);
   sequence.computed += static_cast<std::int32_t>(sequence.step_rows);
+  FaultFinder::acquit_if_past(sequence);
+  if (sequence.computed > sequence.charged) {
+    queue_.charge(sequence.work(),
+                  static_cast<std::uint32_t>(sequence.computed - sequence.charged));
+    sequence.charged = sequence.computed;
+  }
   if (sequence.phase == Phase::kPrefill) state_.prompt_tokens_computed += sequence.step_rows;
+  const auto computed = static_cast<std::uint32_t>(sequence.computed);
+  if (computed == sequence.usage.prompt_tokens || computed == sequence.request.marked_tokens) {
+    executor_.carry_out(cache_.checkpoint(sequence.slot, now_));
+  }
 }
 
-void EngineLoop::sample(Sequence& sequence) {
-  ZH_CHECK(sequence.logits_row.has_value());
+// The next token; nothing when no logit is a number.
+std::optional<Token> EngineLoop::draw(Sequence& sequence) {
   const std::span<float> logits = context_->logits(*sequence.logits_row);
   SampleInput input{sequence.request.sampling};
   if (sequence.counts) input.seen = sequence.counts->seen();
   if (sequence.request.top_logprobs) chances_.read(logits, *sequence.request.top_logprobs);
-  const std::optional<Token> token = sampler_.sample(logits, input, sequence.random);
-  if (!token) {
-    fail(sequence, Error{ErrorCode::kModelFailure, "the model returned no finite logits", "", {}});
-    return;
-  }
-  ++sampled_;
-  accept(sequence, *token);
+  return sampler_.sample(logits, input, sequence.random);
 }
 
 void EngineLoop::accept(Sequence& sequence, Token token) {
   EngineRequest& request = sequence.request;
+  ++sampled_;
   stage_events_.clear();
   if (table_.is_end_of_generation(token)) {
     finish(sequence, FinishReason::kEndOfTurn);
@@ -80,38 +93,9 @@ void EngineLoop::accept(Sequence& sequence, Token token) {
   }
 }
 
-// The decode did not happen, or only a part of it. Cells of the step go; committed tokens stay and
-// are computed again where their cells could not be saved.
-void EngineLoop::undo(DecodeStatus status) {
-  sampled_ = 0;
-  if (status == DecodeStatus::kAborted) {
-    ++state_.steps_aborted;
-    for (Sequence* sequence : step_sequences_) undo_rows(*sequence);
-    return;
-  }
-  if (status == DecodeStatus::kNoRoom) drop_cells(*context_, cache_.drop_idle());
-  for (Sequence* sequence : step_sequences_) {
-    if (status == DecodeStatus::kFatal) forget_cells(*sequence);
-    if (sequence->retries++ >= kRetriesMax) {
-      fail(*sequence,
-           Error{ErrorCode::kModelFailure, "the model failed to compute a step", "", {}});
-    }
-  }
-}
-
-void EngineLoop::undo_rows(Sequence& sequence) {
-  if (!drop_tail(*context_, {sequence.slot, sequence.computed})) forget_cells(sequence);
-}
-
-// After this the sequence starts from an empty slot and catches up to all its tokens.
-void EngineLoop::forget_cells(Sequence& sequence) {
-  drop_tail(*context_, {sequence.slot, 0});
-  cache_.correct(sequence.slot, 0);
-  sequence.computed = 0;
-}
-
 // The answer ends for a reason that its output stage does not know of.
 void EngineLoop::finish(Sequence& sequence, FinishReason reason) {
+  if (sequence.warm) return finish_warm(sequence);
   stage_events_.clear();
   reason = sequence.request.stage->flush(reason, stage_events_);
   sequence.usage.thinking_tokens = sequence.request.stage->thinking_tokens();
@@ -122,14 +106,30 @@ void EngineLoop::finish(Sequence& sequence, FinishReason reason) {
 void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence) {
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
+  learn_request_time(sequence);
+  release_slot(sequence, kept_cells());
+  forget(sequence);
+}
+
+// The prefix is there. Whoever wants to keep it across a restart gets it, unless it came from
+// there.
+void EngineLoop::finish_warm(Sequence& sequence) {
+  const WarmPrefix& prefix = *sequence.warm;
+  const bool was_there = sequence.usage.prompt_tokens_cached + 1 >= sequence.usage.prompt_tokens;
+  if (prefix.on_computed && !was_there) {
+    auto state = context_->save_range(sequence.slot, {0, sequence.computed});
+    if (state.ok()) prefix.on_computed(*std::move(state));
+  }
   release_slot(sequence, kept_cells());
 }
 
-void EngineLoop::fail(Sequence& sequence, Error error) {
+// What a failed computation left in the cells must not become anybody's prefix: Keep::kNothing.
+void EngineLoop::fail(Sequence& sequence, Error error, Keep keep) {
+  if (sequence.has_slot()) release_slot(sequence, keep);
+  if (sequence.warm) return;
   emit(sequence, Failed{std::move(error)});
   ++state_.requests_failed;
-  // What a failed computation left in the cells must not become anybody's prefix.
-  if (sequence.slot.value >= 0) release_slot(sequence, SlotCache::Keep::kNothing);
+  forget(sequence);
 }
 
 void EngineLoop::emit(Sequence& sequence, Event event) {
@@ -139,52 +139,35 @@ void EngineLoop::emit(Sequence& sequence, Event event) {
   }
 }
 
-SlotCache::Keep EngineLoop::kept_cells() const {
-  return options_.exactness == Exactness::kExact ? SlotCache::Keep::kNothing
-                                                 : SlotCache::Keep::kCells;
+Keep EngineLoop::kept_cells() const {
+  return options_.exactness == Exactness::kExact ? Keep::kNothing : Keep::kCells;
 }
 
-// Kept cells stay in the slot for the next turn of the same conversation.
-void EngineLoop::release_slot(Sequence& sequence, SlotCache::Keep keep) {
-  ZH_CHECK(sequence.slot.value >= 0);
-  drop_cells(*context_, cache_.release(sequence.slot, keep));
-  sequence.slot = SlotId(-1);
+// A request has come to its end, whichever.
+void EngineLoop::forget(const Sequence& sequence) {
+  if (sequence.request.scheduling.soft_max_tokens) --soft_allowed_;
 }
 
 void EngineLoop::count_cancelled(const Sequence& sequence) {
-  switch (sequence.phase) {
-    case Phase::kQueued: ++state_.cancelled_queued; break;
-    case Phase::kPrefill: ++state_.cancelled_prefill; break;
-    case Phase::kDecode: ++state_.cancelled_decode; break;
+  if (sequence.warm) return;
+  if (!sequence.started()) {
+    ++state_.cancelled_queued;
+  } else if (sequence.has_answered()) {
+    ++state_.cancelled_decode;
+  } else {
+    ++state_.cancelled_prefill;
   }
 }
 
-// Sequences that ended in this step have given their slot back; now they go.
+// Sequences that ended have given their slot back; now they go.
 void EngineLoop::sweep() {
-  std::erase_if(running_, [](const SequencePtr& sequence) { return sequence->slot.value < 0; });
+  std::erase_if(running_, [](const SequencePtr& sequence) { return !sequence->has_slot(); });
 }
 
 void EngineLoop::wake_readers() {
   if (touched_.empty()) return;
   waker_.wake(std::move(touched_));
   touched_.clear();
-}
-
-void EngineLoop::fail_all() {
-  take_inbox();
-  drop_cancelled();
-  const Error error{ErrorCode::kShuttingDown, "the server is shutting down", "",
-                    std::chrono::seconds(1)};
-  for (const SequencePtr& sequence : running_) fail(*sequence, error);
-  for (const SequencePtr& sequence : queued_) {
-    fail(*sequence, error);
-    waiting_.fetch_sub(1);
-  }
-  running_.clear();
-  queued_.clear();
-  embedder_.fail_all(error);
-  publish();
-  wake_readers();
 }
 
 }  // namespace zerohop

@@ -67,6 +67,10 @@ struct HarnessRequest {
   std::unique_ptr<TokenMeter> meter;
   std::optional<std::uint32_t> top_logprobs;
   std::unique_ptr<OutputStage> stage;  ///< instead of a PlainStage
+  std::uint32_t marked_tokens = 0;
+  Scheduling scheduling = {};
+  CacheWishes cache = {};
+  std::size_t stream_bytes = 0;  ///< of its stream; 0: as the engine makes it
 };
 
 /// A fake model whose answers go on until something else ends them.
@@ -130,10 +134,17 @@ class EngineHarness {
   std::shared_ptr<HarnessClient> submit(HarnessRequest request) {
     auto client = std::make_shared<HarnessClient>();
     client->stream = loop->make_stream();
+    if (request.stream_bytes > 0) {
+      client->stream =
+          std::make_shared<TokenStream>([this] { loop->ring(); }, request.stream_bytes);
+    }
     EngineRequest engine_request;
     engine_request.prompt = model->tokenizer().tokenize(request.prompt, SpecialTokens::kParse);
     engine_request.max_tokens = request.max_tokens;
     engine_request.sampling = std::move(request.sampling);
+    engine_request.marked_tokens = request.marked_tokens;
+    engine_request.scheduling = request.scheduling;
+    engine_request.cache = request.cache;
     engine_request.top_logprobs = request.top_logprobs;
     engine_request.stage = std::move(request.stage);
     if (engine_request.stage == nullptr) {
@@ -146,11 +157,16 @@ class EngineHarness {
     return client;
   }
 
+  /// One step, after which the books balance.
+  bool step() {
+    const bool stepped = loop->step();
+    loop->check_integrity();
+    return stepped;
+  }
   /// Steps until nothing is left to compute.
   void run() {
-    while (loop->step()) {
+    while (step()) {
     }
-    loop->check_integrity();
   }
 
   std::shared_ptr<HarnessClient> complete(HarnessRequest request) {

@@ -1,9 +1,26 @@
 // The step loop: plan → run → commit, over one model context, for many sequences at once.
 //
-//   Plan     take the inbox, drop what was cancelled, give slots to queued requests, choose rows
-//   Run      one decode; aborted when every sequence in it was cancelled
+//   Plan     take the inbox, end what was cancelled or is too late, promise cells to those that
+//            run, relieve pressure, give slots to those whose turn it is, choose rows
+//   Run      one decode; aborted when every sequence in it was cancelled or is too late
 //   Commit   advance what was computed, sample, run the output stages, emit events, publish a
-//   snapshot
+//            snapshot; or, when the decode failed, undo it and find out because of whom
+//
+// Who decides what:
+//
+//   core/fair_queue.h         whose turn it is
+//   cache/prefix_cache.h      which cells hold what, and which go
+//   engine/waiting_room.h     who waits, and who stands aside
+//   engine/batch_planner.h    how many rows of whom
+//   engine/park_policy.h      who gives its place away
+//   engine/pressure_ladder.h  how much is done about scarce cells
+//   engine/fault_finder.h     who is at fault when a step fails
+//
+// Nothing that was admitted ends for want of memory. Cells are promised a little ahead of what an
+// answer holds, not for the longest answer there could be; when they run out, idle cells go first,
+// then a running sequence is parked: it gives its slot away, keeps everything else, and goes on
+// later with the same text. The oldest request of the highest class is never parked for cells, and
+// a window always fits the context, so somebody always gets to the end.
 //
 // Embeddings run on a second context, in pieces between two steps (embedder.h); while there are
 // any, they and the step share the time of one.
@@ -11,70 +28,46 @@
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
 //
-// Threads: submit(), submit_embedding(), make_stream(), ring() and snapshot() from any; everything
-// else from the one thread that owns the loop. The loop outlives every stream's use of ring():
-// streams and jobs hold a shared doorbell, not the loop.
+// Threads: submit(), submit_warm(), submit_embedding(), make_stream(), ring() and snapshot() from
+// any; everything else from the one thread that owns the loop. The loop outlives every stream's use
+// of ring(): streams and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/bounded_queue.h"
 #include "base/clock.h"
-#include "cache/slot_cache.h"
-#include "core/limits.h"
+#include "cache/miss_explainer.h"
+#include "cache/prefix_cache.h"
+#include "core/fair_queue.h"
 #include "core/snapshot.h"
 #include "core/token_table.h"
 #include "engine/batch_planner.h"
 #include "engine/cost_model.h"
 #include "engine/embedder.h"
+#include "engine/engine_options.h"
 #include "engine/engine_request.h"
+#include "engine/fault_finder.h"
+#include "engine/park_policy.h"
+#include "engine/plan_executor.h"
+#include "engine/prefill_order.h"
+#include "engine/pressure_ladder.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
 #include "engine/token_chances.h"
 #include "engine/token_stream.h"
+#include "engine/waiting_room.h"
+#include "engine/warm_prefix.h"
 #include "model/model.h"
 
 namespace zerohop {
-
-struct StepReport {
-  Duration duration{};
-  std::uint32_t rows = 0;
-  std::uint32_t sampled = 0;  ///< tokens
-  DecodeStatus status = DecodeStatus::kOk;
-};
-
-enum class Exactness : std::uint8_t {
-  kFast,
-  /// A sequence's tokens are computed in the same way whatever else runs and ran before: no step
-  /// mixes decode and prefill rows (StepKind), and no cells are reused.
-  kExact,
-};
-
-struct EngineOptions {
-  std::uint32_t window = 8192;     ///< tokens of one request, prompt and output
-  std::uint32_t batch_rows = 512;  ///< as the context was made
-  std::uint32_t logit_rows = 256;  ///< as the context was made
-  Duration itl_objective{limits::kItlObjective};
-  std::size_t queue_max = limits::kInboxMax;
-  std::size_t stream_bytes_max = limits::kStreamBytesMax;
-  Exactness exactness = Exactness::kFast;
-  std::uint64_t seed = 0;  ///< of requests that bring none; drawn from the clock's owner
-  std::function<void(const StepReport&)> on_step;  ///< engine thread, after each decode
-};
-
-/// What the loop works with. Everything outlives it; the context is its own.
-struct EngineParts {
-  std::unique_ptr<ModelContext> context;
-  const TokenTable* tokens = nullptr;
-  const Clock* clock = nullptr;
-  StreamWaker* waker = nullptr;
-  EmbeddingSupport embedding = {};  ///< empty: submit_embedding() refuses
-};
 
 class EngineLoop {
  public:
@@ -88,12 +81,19 @@ class EngineLoop {
   /// A stream that rings this engine.
   std::shared_ptr<TokenStream> make_stream();
 
-  /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full), kShuttingDown.
+  /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full), kShed (on the last rung of
+  /// the pressure ladder; `detail` is "shed;<cause>"), kTimeout (its deadline is over),
+  /// kShuttingDown.
   Result<void> submit(EngineRequest request);
 
   /// Queues a request for vectors; its on_done is called on the owner thread. Errors:
   /// kInvalidRequest (no embeddings here, or `input[i]` too long), kOverloaded, kShuttingDown.
   Result<std::shared_ptr<EmbeddingJob>> submit_embedding(EmbeddingRequest request);
+
+  /// Puts a prefix into the prompt cache, once, and keeps it there. Errors: kPromptTooLong,
+  /// kInvalidRequest (no tokens), kConfiguration (this engine reuses nothing), kOverloaded (more
+  /// than limits::kWarmPrefixesMax), kShuttingDown.
+  Result<void> submit_warm(WarmPrefix prefix);
 
   /// Makes wait() return.
   void ring() { inbox_->wake(); }
@@ -119,45 +119,96 @@ class EngineLoop {
   void check_integrity() const;
 
  private:
-  using SequencePtr = std::unique_ptr<Sequence>;
   using Inbox = BoundedQueue<EngineRequest>;
 
-  // Plan (engine_plan.cc)
+  // What comes in, what ends before its time (engine_loop.cc)
   void take_inbox();
-  void drop_cancelled();
-  void place_queued();
-  bool place(Sequence& sequence);
-  bool waits_for_prefix(const Sequence& sequence) const;
-  bool plan();
+  void take_warm();
+  SequencePtr make_sequence(EngineRequest request);
+  void end_dead();
+  void end_early(Sequence& sequence);
+  void leave_unstarted(const Sequence& sequence);
   void compute_step();
   Duration embedding_share() const;
   Duration embedding_budget() const;
+  std::optional<Duration> due_in() const;
+
+  // Slots (engine_place.cc)
+  void place_waiting();
+  Sequence* next_to_place();
+  bool hopeless(const Sequence& sequence) const;
+  void refuse(Sequence& sequence, Error error);
+  std::optional<Aside> prefix_to_wait_for(const Sequence& sequence);
+  bool is_ready(const Sequence& sequence);
+  std::uint32_t uncached_tokens(const Sequence& sequence) const;
+  Sequence* find_running(WorkId id) const;
+  bool place(Sequence& sequence);
+  bool occupy(Sequence& sequence);
+  Sequence& enter_running(SequencePtr sequence);
+  void begin(Sequence& sequence);
+  void set_output_limit(Sequence& sequence) const;
+  void shorten_softly(Sequence& sequence) const;
+  void promise_cells();
+  bool reserve(Sequence& sequence);
+
+  // Places that are given away (engine_park.cc)
+  std::vector<ParkCandidate> park_candidates() const;
+  void make_room(Sequence& sequence);
+  bool park_for(const Sequence& waiter);
+  bool park_slow_reader(Duration paused_max);
+  void park(Sequence& sequence, ParkReason reason);
+  void leave_running(Sequence& sequence);
+  void release_slot(Sequence& sequence, Keep keep);
+  void vacate(Sequence& sequence, Keep keep);
+
+  // Rows (engine_plan.cc)
+  bool plan();
+  void gather_runnable();
+  PlanInput plan_input(const Sequence& sequence) const;
+  void rank_prompts();
   StepKind next_kind();
   void build_rows();
-
-  // Run
   DecodeStatus run();
-  bool all_cancelled() const;
+  bool all_dead() const;
 
   // Commit (engine_commit.cc)
   void commit();
+  void commit(Sequence& sequence);
   void advance(Sequence& sequence);
-  void sample(Sequence& sequence);
+  std::optional<Token> draw(Sequence& sequence);
   void accept(Sequence& sequence, Token token);
-  void undo(DecodeStatus status);
-  void undo_rows(Sequence& sequence);
-  void forget_cells(Sequence& sequence);
   void finish(Sequence& sequence, FinishReason reason);
   void report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence);
-  void fail(Sequence& sequence, Error error);
+  void finish_warm(Sequence& sequence);
+  void fail(Sequence& sequence, Error error, Keep keep);
+  void forget(const Sequence& sequence);
   void emit(Sequence& sequence, Event event);
-  SlotCache::Keep kept_cells() const;
-  void release_slot(Sequence& sequence, SlotCache::Keep keep);
+  Keep kept_cells() const;
   void count_cancelled(const Sequence& sequence);
   void sweep();
   void wake_readers();
-  void count_running();
+
+  // Failed steps (engine_recover.cc)
+  void undo(DecodeStatus status);
+  void undo_aborted();
+  void undo_no_room();
+  void undo_fatal();
+  void retry_not_finite(Sequence& sequence);
+  void start_over(std::span<Sequence* const> sequences);
+  void undo_rows(Sequence& sequence);
+  void discard_cells(Sequence& sequence);
+  void trust_books(Sequence& sequence);
+
+  // Pressure, and what is published (engine_pressure.cc)
+  bool relieve_pressure();
+  bool compact();
+  PressureInput pressure_input() const;
   void publish();
+  void count_running();
+  void count_cache();
+  void measure_fragmentation();
+  void estimate_rates();
+  void learn_request_time(const Sequence& sequence);
 
   const EngineOptions options_;
   const TokenTable& table_;
@@ -166,31 +217,47 @@ class EngineLoop {
   const std::shared_ptr<Inbox> inbox_;
 
   // Any thread
-  std::atomic<std::size_t> waiting_{0};  // requests in the inbox and in queued_
+  BoundedQueue<WarmPrefix> warm_inbox_;
+  std::atomic<std::size_t> unstarted_{0};  // requests in the inbox, and new ones that wait
   std::atomic<bool> stopping_{false};
+  std::atomic<PressureCause> shed_cause_{PressureCause::kNone};  // kNone: everybody may come in
   mutable std::mutex snapshot_mutex_;
   EngineSnapshot published_;  // guarded by snapshot_mutex_
 
   // Owner thread
   std::unique_ptr<ModelContext> context_;
-  SlotCache cache_;
+  PrefixCache cache_;
+  PlanExecutor executor_;
+  FairQueue queue_;
+  WaitingRoom waiting_;
+  PressureLadder ladder_;
+  FaultFinder faults_;
+  MissExplainer misses_;
   CostModel cost_;
   Sampler sampler_;
   TokenChances chances_;
   Embedder embedder_;  // submit() and close() from any thread
   std::uint64_t next_id_ = 0;
-  std::deque<SequencePtr> queued_;
   std::vector<SequencePtr> running_;  // in order of arrival
   EngineSnapshot state_;
+  std::uint32_t soft_allowed_ = 0;  // requests here that allow a shorter answer
+  TimePoint now_{};                 // of this step's plan
 
   // Owner thread, the step that runs now. step_sequences_ is also read by the compute threads
   // through the abort predicate, while the owner waits inside decode().
   std::vector<Sequence*> step_sequences_;
+  std::vector<Sequence*> not_finite_;
+  std::vector<PlanInput> inputs_;           // of step_sequences_
+  std::vector<std::size_t> prompts_;        // of these, those that are no single rows
+  std::vector<PrefillCandidate> prefills_;  // likewise
   std::vector<BatchRow> rows_;
   StepSize step_size_;
   bool embedding_ = false;      // a piece of embeddings follows this step
   bool exact_prefill_ = false;  // the kind of the last exact step
   std::uint32_t sampled_ = 0;
+  std::vector<EngineRequest> arrived_;
+  std::vector<Sequence*> dead_;
+  std::vector<Sequence*> short_;  // of promised cells
   std::vector<Event> stage_events_;
   std::vector<std::shared_ptr<TokenStream>> touched_;
 };

@@ -1,4 +1,5 @@
-// Several requests with the same prompt, submitted at once: the prompt is computed once.
+// Several requests with the same prompt, submitted at once: the prompt is computed once, and nobody
+// else waits for it.
 
 #include <gtest/gtest.h>
 
@@ -32,17 +33,19 @@ std::size_t tokens_of(const EngineHarness& engine, const std::string& text) {
 
 TEST(EnginePrefix, ComputesThePromptOfFourChoicesOnce) {
   const std::string prompt = long_prompt(2000, 1);
-  EngineHarness engine(endless_model(), roomy());
-  std::vector<std::shared_ptr<HarnessClient>> clients;
-  for (std::uint64_t i = 0; i < 4; ++i) clients.push_back(engine.submit(choice(prompt, i)));
-  engine.run();
-  const std::size_t size = tokens_of(engine, prompt);
-  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, size + 3);
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    clients[i]->read();
-    EXPECT_EQ(clients[i]->find<Started>()->usage.prompt_tokens_cached, i == 0 ? 0 : size - 1);
-    EngineHarness alone(endless_model(), roomy());
-    EXPECT_EQ(clients[i]->text(), alone.complete(choice(prompt, i))->text()) << i;
+  for (const KvLayout layout : {KvLayout::kUnified, KvLayout::kStreams}) {
+    EngineHarness engine(endless_model(), roomy(layout));
+    std::vector<std::shared_ptr<HarnessClient>> clients;
+    for (std::uint64_t i = 0; i < 4; ++i) clients.push_back(engine.submit(choice(prompt, i)));
+    engine.run();
+    const std::size_t size = tokens_of(engine, prompt);
+    EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, size + 3);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      clients[i]->read();
+      EXPECT_EQ(clients[i]->find<Started>()->usage.prompt_tokens_cached, i == 0 ? 0 : size - 1);
+      EngineHarness alone(endless_model(), roomy(layout));
+      EXPECT_EQ(clients[i]->text(), alone.complete(choice(prompt, i))->text()) << i;
+    }
   }
 }
 
@@ -50,6 +53,7 @@ TEST(EnginePrefix, WaitsForACommonBeginningOnlyUntilItIsThere) {
   const std::string system = long_prompt(600, 2);
   EngineHarness engine(endless_model(), roomy());
   const auto leader = engine.submit(choice(system + long_prompt(1500, 3), 0));
+  engine.step();
   const auto follower = engine.submit(choice(system + "short", 1));
   while (follower->events.empty()) {
     ASSERT_TRUE(engine.loop->step());
@@ -60,34 +64,60 @@ TEST(EnginePrefix, WaitsForACommonBeginningOnlyUntilItIsThere) {
   EXPECT_EQ(engine.loop->snapshot().requests_finished, 0u);
   leader->read();
   EXPECT_EQ(leader->find<TextDelta>(), nullptr);
-  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached, 600u - limits::kRowTile);
+  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached, 590u);
   engine.run();
 }
 
-TEST(EnginePrefix, KeepsTheOrderOfArrival) {
+TEST(EnginePrefix, LetsNobodyElseWaitBehindOneThatWaitsForAPrefix) {
   const std::string prompt = long_prompt(1000, 4);
   EngineHarness engine(endless_model(), roomy());
-  const auto before = engine.submit(choice("before", 0));
   const auto leader = engine.submit(choice(prompt, 1));
   const auto follower = engine.submit(choice(prompt, 2));
-  const auto behind = engine.submit(choice("behind", 3));
-  engine.loop->step();
-  for (const auto& client : {before, leader, follower, behind}) client->read();
-  EXPECT_FALSE(before->events.empty());
+  const auto unrelated = engine.submit(choice(long_prompt(1200, 5), 3));
+  engine.step();
+  for (const auto& client : {leader, follower, unrelated}) client->read();
   EXPECT_FALSE(leader->events.empty());
   EXPECT_TRUE(follower->events.empty());
-  EXPECT_TRUE(behind->events.empty());
-  while (behind->events.empty()) {
-    ASSERT_TRUE(engine.loop->step());
-    follower->read();
-    behind->read();
-    EXPECT_TRUE(behind->events.empty() || !follower->events.empty());
-  }
+  EXPECT_FALSE(unrelated->events.empty());
   engine.run();
-  for (const auto& client : {before, leader, follower, behind}) {
+  for (const auto& client : {leader, follower, unrelated}) {
     client->read();
     EXPECT_NE(client->find<Finished>(), nullptr);
   }
+}
+
+TEST(EnginePrefix, MakesAPromptAsUrgentAsTheMostUrgentThatWaitsForIt) {
+  const std::string prompt = long_prompt(1500, 6);
+  EngineHarness engine(endless_model(), roomy());
+  HarnessRequest slow = choice(prompt, 0);
+  slow.scheduling.priority = PriorityClass::kBatch;
+  const auto leader = engine.submit(std::move(slow));
+  engine.step();
+  HarnessRequest urgent = choice(prompt + "!", 1);
+  urgent.scheduling.priority = PriorityClass::kPriority;
+  const auto follower = engine.submit(std::move(urgent));
+  const auto standard = engine.submit(choice(long_prompt(1400, 7), 2));
+  while (follower->find<TextDelta>() == nullptr) {
+    ASSERT_TRUE(engine.step());
+    follower->read();
+    standard->read();
+    ASSERT_EQ(standard->find<TextDelta>(), nullptr);
+  }
+  engine.run();
+}
+
+TEST(EnginePrefix, WaitsOnlyForWhatItMaySee) {
+  const std::string prompt = long_prompt(1000, 8);
+  EngineHarness engine(endless_model(), roomy());
+  for (std::uint64_t scope = 1; scope <= 3; ++scope) {
+    HarnessRequest request = choice(prompt, scope);
+    request.cache.scope = ScopeId(scope);
+    engine.submit(std::move(request));
+  }
+  engine.step();
+  EXPECT_EQ(engine.loop->snapshot().queued, 0u);
+  engine.run();
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_cached, 0u);
 }
 
 TEST(EnginePrefix, GoesOnWhenTheOneItWaitsForIsCancelled) {
@@ -100,7 +130,8 @@ TEST(EnginePrefix, GoesOnWhenTheOneItWaitsForIsCancelled) {
   engine.run();
   follower->read();
   EXPECT_NE(follower->find<Finished>(), nullptr);
-  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached, 0u);  // what was there by then
+  EXPECT_GT(follower->find<Started>()->usage.prompt_tokens_cached,
+            0u);  // what was there by then
   EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, tokens_of(engine, prompt));
 }
 
@@ -112,18 +143,16 @@ TEST(EnginePrefix, SharesShortPromptsWithoutWaiting) {
   engine.run();
 }
 
-// Where ranges cannot be shared, or not reused, waiting would gain nothing.
-TEST(EnginePrefix, DoesNotWaitWhereNothingCanBeShared) {
+// Where nothing is reused, waiting would gain nothing.
+TEST(EnginePrefix, DoesNotWaitInTheExactMode) {
   EngineOptions exact;
   exact.exactness = Exactness::kExact;
-  for (const bool streams : {true, false}) {
-    EngineHarness engine(endless_model(), roomy(streams ? KvLayout::kStreams : KvLayout::kUnified),
-                         streams ? EngineOptions{} : exact);
-    for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice(long_prompt(500, 6), i));
-    engine.loop->step();
-    EXPECT_EQ(engine.loop->snapshot().queued, 0u);
-    engine.run();
-  }
+  EngineHarness engine(endless_model(), roomy(), exact);
+  for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice(long_prompt(500, 6), i));
+  engine.step();
+  EXPECT_EQ(engine.loop->snapshot().queued, 0u);
+  engine.run();
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_cached, 0u);
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/strong_id.h"
+#include "core/cache_miss.h"
 #include "core/output_stage.h"
 #include "core/request.h"
+#include "core/tenant.h"
 #include "core/token.h"
 #include "core/token_meter.h"
 #include "engine/token_stream.h"
@@ -20,11 +22,30 @@ struct EngineRequestTag;
 /// Number of a request inside one engine, in order of arrival.
 using EngineRequestId = StrongId<EngineRequestTag, std::uint64_t>;
 
+/// Whose request it is, how urgent, and until when it is worth anything.
+struct Scheduling {
+  TenantId tenant;
+  PriorityClass priority = PriorityClass::kStandard;
+  std::optional<TimePoint> deadline;  ///< of the whole answer
+  /// The answer may be made shorter than max_tokens while cells are scarce.
+  bool soft_max_tokens = false;
+};
+
+/// How the prompt cache treats a request.
+struct CacheWishes {
+  ScopeId scope = kPublicScope;
+  std::uint64_t affinity = 0;  ///< hash of the client's own key; 0: none
+  Duration mark_lifetime{};    ///< of EngineRequest::marked_tokens
+  PromptSections sections;     ///< names the part in which a miss began
+};
+
 struct EngineRequest {
   std::vector<Token> prompt;        ///< 1 ≤ size ≤ window
   std::uint32_t marked_tokens = 0;  ///< of the prompt, those up to the client's last cache mark
   std::uint32_t max_tokens = 0;     ///< 0: compute the prompt only
   SamplingParameters sampling;
+  Scheduling scheduling;
+  CacheWishes cache;
   /// A TokenLogprobs event for each accepted token, with that many of the likeliest tokens
   /// (at most limits::kTopLogprobsMax); nothing: none.
   std::optional<std::uint32_t> top_logprobs;

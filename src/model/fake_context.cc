@@ -1,7 +1,7 @@
 #include "model/fake_context.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 
 #include "base/random.h"
 
@@ -10,95 +10,88 @@ namespace {
 
 constexpr std::uint32_t kEmbeddingWidth = 8;
 
-std::uint64_t extend_hash(std::uint64_t hash, Token token) {
-  return mix64(hash ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(token)) + 1));
-}
-
 }  // namespace
+
+std::uint64_t fake_prefix_hash(std::uint64_t before, Token token) {
+  return mix64(before ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(token)) + 1));
+}
 
 FakeContext::FakeContext(const FakeModelOptions& model, const TokenTable& table,
                          const ContextOptions& options)
     : model_(model), table_(table), options_(options), threads_(options.threads) {
   const bool pooled = options.layout == KvLayout::kUnified;
-  capabilities_.slots = options.sequences;
+  capabilities_.slots = options.sequences + (pooled ? options.parked : 0);
+  capabilities_.sequences = options.sequences;
   capabilities_.slot_cells = options.window;
   capabilities_.cells =
       pooled && options.cells != 0 ? options.cells : options.sequences * options.window;
   capabilities_.pooled = pooled;
-  capabilities_.can_share_range = pooled;
-  capabilities_.can_cut_tail = true;
+  capabilities_.can_cut_tail = model.can_cut_tail;
+  capabilities_.can_share_range = pooled && model.can_cut_tail;
+  capabilities_.can_save_range = pooled && model.can_cut_tail;
+  capabilities_.bytes_per_cell = kFakeCellBytes;
   capabilities_.dense_slots_matter = !pooled;
-  slots_.resize(options.sequences);
+  fingerprint_ = mix64(model.seed ^ mix64(pooled ? 1 : options.sequences));
+  pool_ = CellMirror(capabilities_.cells, capabilities_.slots);
+  cells_.resize(capabilities_.cells);
+  expected_.resize(capabilities_.slots);
+  expected_in_.resize(capabilities_.slots);
 }
 
-FakeContext::Slot& FakeContext::slot_of(SlotId id) {
-  ZH_CHECK(id.value >= 0 && static_cast<std::size_t>(id.value) < slots_.size());
-  return slots_[static_cast<std::size_t>(id.value)];
+FakeContext::Cell& FakeContext::cell_at(SlotId slot, std::int32_t position) {
+  return cells_[pool_.held(slot)[static_cast<std::size_t>(position)]];
 }
 
-const FakeContext::Slot& FakeContext::slot_of(SlotId id) const {
-  ZH_CHECK(id.value >= 0 && static_cast<std::size_t>(id.value) < slots_.size());
-  return slots_[static_cast<std::size_t>(id.value)];
+const FakeContext::Cell& FakeContext::cell_at(SlotId slot, std::int32_t position) const {
+  return cells_[pool_.held(slot)[static_cast<std::size_t>(position)]];
+}
+
+std::uint64_t FakeContext::hash_before(SlotId slot, std::int32_t position) const {
+  return position == 0 ? model_.seed : cell_at(slot, position - 1).prefix_hash;
 }
 
 // What libllama answers with an assertion or with wrong text.
-void FakeContext::check_rows(std::span<const BatchRow> rows) const {
+void FakeContext::check_rows(std::span<const BatchRow> rows) {
   ZH_CHECK(!rows.empty() && rows.size() <= options_.batch_rows);
-  std::vector<std::int32_t> next(slots_.size());
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    next[i] = static_cast<std::int32_t>(slots_[i].size());
-  }
+  ++decodes_;
   std::size_t wanted = 0;
+  std::uint32_t slots = 0;
   for (const BatchRow& row : rows) {
     ZH_CHECK(table_.contains(row.token));
-    slot_of(row.slot);
-    std::int32_t& position = next[static_cast<std::size_t>(row.slot.value)];
-    ZH_CHECK(row.position == position);
-    ++position;
-    ZH_CHECK(static_cast<std::uint32_t>(position) <= capabilities_.slot_cells);
+    const std::int32_t length = held(row.slot);  // checks the slot
+    const auto index = static_cast<std::size_t>(row.slot.value);
+    if (expected_in_[index] != decodes_) {
+      expected_in_[index] = decodes_;
+      expected_[index] = length;
+      ++slots;
+    }
+    ZH_CHECK(row.position == expected_[index]);
+    ++expected_[index];
+    ZH_CHECK(static_cast<std::uint32_t>(expected_[index]) <= capabilities_.slot_cells);
     if (row.wants_logits) ++wanted;
   }
   ZH_CHECK(wanted <= options_.logit_rows);
+  ZH_CHECK(slots <= capabilities_.sequences);
 }
 
-bool FakeContext::has_room(std::span<const BatchRow> rows) const {
-  return cells_used_ + rows.size() <= capabilities_.cells;
+bool FakeContext::has_room(SlotId slot, std::size_t cells) const {
+  return cells <= pool_.free() &&
+         cells + static_cast<std::size_t>(held(slot)) <= capabilities_.slot_cells;
 }
 
-FakeContext::CellIndex FakeContext::take_cell(Token token, std::uint64_t prefix_hash) {
-  CellIndex index = 0;
-  if (free_.empty()) {
-    index = static_cast<CellIndex>(cells_.size());
-    cells_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-  }
-  ZH_CHECK(cells_[index].holders == 0);
-  cells_[index] = Cell{token, prefix_hash, 1};
-  ++cells_used_;
-  ZH_CHECK(cells_used_ <= capabilities_.cells);
-  return index;
+void FakeContext::append(SlotId slot, const Cell& cell) {
+  ZH_CHECK(pool_.append(slot));
+  cell_at(slot, held(slot) - 1) = cell;
 }
 
-void FakeContext::drop_cell(CellIndex index) {
-  Cell& cell = cells_[index];
-  ZH_CHECK(cell.holders > 0);
-  if (--cell.holders == 0) {
-    free_.push_back(index);
-    --cells_used_;
-  }
+void FakeContext::compute(SlotId slot, Token token) {
+  append(slot, {token, fake_prefix_hash(hash_before(slot, held(slot)), token)});
 }
 
-void FakeContext::append(Slot& slot, Token token) {
-  const std::uint64_t before = slot.empty() ? model_.seed : cells_[slot.back()].prefix_hash;
-  slot.push_back(take_cell(token, extend_hash(before, token)));
-}
-
-std::vector<Token> FakeContext::tokens_of(const Slot& slot) const {
+std::vector<Token> FakeContext::tokens_of(SlotId slot) const {
   std::vector<Token> tokens;
-  tokens.reserve(slot.size());
-  for (const CellIndex index : slot) tokens.push_back(cells_[index].token);
+  tokens.reserve(pool_.held(slot).size());
+  for (const CellMirror::Cell index : pool_.held(slot)) tokens.push_back(cells_[index].token);
   return tokens;
 }
 
@@ -110,11 +103,11 @@ bool FakeContext::spend(Duration cost) {
 // After a fatal return nothing is known about the batch's sequences: half of the rows may be there,
 // and what was there may be wrong.
 void FakeContext::leave_damage(std::span<const BatchRow> rows) {
-  if (!has_room(rows)) return;
-  for (const BatchRow& row : rows.first(rows.size() / 2)) append(slot_of(row.slot), row.token);
+  if (rows.size() > pool_.free()) return;
+  for (const BatchRow& row : rows.first(rows.size() / 2)) compute(row.slot, row.token);
   for (const BatchRow& row : rows) {
-    for (const CellIndex index : slot_of(row.slot)) {
-      if (cells_[index].holders == 1) cells_[index].prefix_hash = 0;
+    for (const CellMirror::Cell index : pool_.held(row.slot)) {
+      if (pool_.holders(index) == 1) cells_[index].prefix_hash = 0;
     }
   }
 }
@@ -128,31 +121,38 @@ DecodeStatus FakeContext::decode(std::span<const BatchRow> rows) {
     if (injected == DecodeStatus::kFatal) leave_damage(rows);
     if (injected != DecodeStatus::kOk) return injected;
   }
-  if (!has_room(rows)) return DecodeStatus::kNoRoom;
+  if (rows.size() > pool_.free()) return DecodeStatus::kNoRoom;
   if (!spend(model_.cost.base)) return DecodeStatus::kAborted;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    Slot& slot = slot_of(rows[i].slot);
+    const BatchRow& row = rows[i];
     // Aborted here, the rows before keep their cells: exactly what the library does.
-    const auto cells_read = static_cast<std::int64_t>(slot.size());
+    const auto cells_read = static_cast<std::int64_t>(held(row.slot));
     if (!spend(model_.cost.per_row + cells_read * model_.cost.per_cell)) {
       return DecodeStatus::kAborted;
     }
-    append(slot, rows[i].token);
-    if (rows[i].wants_logits) fill_logits(i, slot);
-    if (options_.embeddings) {
-      const std::uint64_t hash = cells_[slot.back()].prefix_hash;
-      for (std::uint32_t d = 0; d < kEmbeddingWidth; ++d) {
-        hidden_[i].push_back(static_cast<float>(mix64(hash + d) >> 40) * 0x1.0p-24f);
+    compute(row.slot, row.token);
+    if (row.wants_logits) {
+      fill_logits(i, row.slot);
+      if (model_.not_finite && model_.not_finite(row)) {
+        std::ranges::fill(outputs_[i], std::numeric_limits<float>::quiet_NaN());
       }
     }
+    if (options_.embeddings) fill_hidden(i, row.slot);
   }
   return DecodeStatus::kOk;
 }
 
+void FakeContext::fill_hidden(std::size_t row, SlotId slot) {
+  const std::uint64_t hash = hash_before(slot, held(slot));
+  for (std::uint32_t d = 0; d < kEmbeddingWidth; ++d) {
+    hidden_[row].push_back(static_cast<float>(mix64(hash + d) >> 40) * 0x1.0p-24f);
+  }
+}
+
 // A likeliest token at 8, seven rivals between 4 and 7, all others near 0.
-void FakeContext::fill_logits(std::size_t row, const Slot& slot) {
+void FakeContext::fill_logits(std::size_t row, SlotId slot) {
   std::vector<float>& out = outputs_[row];
-  const std::uint64_t hash = cells_[slot.back()].prefix_hash;
+  const std::uint64_t hash = hash_before(slot, held(slot));
   const std::size_t vocabulary = table_.size();
   out.resize(vocabulary);
   for (std::size_t token = 0; token < vocabulary; ++token) {
@@ -183,62 +183,58 @@ std::span<const float> FakeContext::embedding(std::size_t row) {
   return hidden_[row];
 }
 
-bool FakeContext::remove(SlotId id, PositionRange range) {
-  Slot& slot = slot_of(id);
-  const auto held = static_cast<std::int32_t>(slot.size());
-  const std::int32_t begin = std::clamp(range.begin, 0, held);
-  const std::int32_t end = std::clamp(range.end, begin, held);
-  ZH_CHECK(end == held || begin == end);  // a hole in the middle is never what the engine wants
-  for (std::int32_t position = begin; position < end; ++position) {
-    drop_cell(slot[static_cast<std::size_t>(position)]);
-  }
-  slot.resize(static_cast<std::size_t>(begin == end ? held : begin));
+bool FakeContext::remove(SlotId slot, PositionRange range) {
+  const std::int32_t length = held(slot);
+  const std::int32_t begin = std::clamp(range.begin, 0, length);
+  const std::int32_t end = std::clamp(range.end, begin, length);
+  ZH_CHECK(end == length || begin == end);  // a hole in the middle is never what the engine wants
+  if (begin == end) return true;
+  if (begin > 0 && !capabilities_.can_cut_tail) return false;
+  pool_.cut(slot, begin);
   return true;
 }
 
-bool FakeContext::copy(SlotId from_id, SlotId to_id, PositionRange range) {
-  const Slot from = slot_of(from_id);
-  Slot& to = slot_of(to_id);
-  ZH_CHECK(from_id != to_id && to.empty() && range.begin == 0);
-  ZH_CHECK(static_cast<std::size_t>(range.end) <= from.size());
-  if (!capabilities_.can_share_range && static_cast<std::size_t>(range.end) != from.size()) {
-    return false;
+bool FakeContext::copy(SlotId from, SlotId to, PositionRange range) {
+  ZH_CHECK(from != to && held(to) == 0 && range.begin == 0);
+  ZH_CHECK(range.end >= 0 && range.end <= held(from));
+  if (capabilities_.can_share_range) {
+    pool_.share(from, to, range);
+    return true;
   }
+  if (range.end != held(from)) return false;
+  if (!has_room(to, static_cast<std::size_t>(range.end))) return false;
   for (std::int32_t position = 0; position < range.end; ++position) {
-    const CellIndex index = from[static_cast<std::size_t>(position)];
-    if (capabilities_.can_share_range) {
-      ++cells_[index].holders;
-      to.push_back(index);
-    } else {
-      append(to, cells_[index].token);
-    }
+    const Cell cell = cell_at(from, position);
+    append(to, cell);
   }
   return true;
 }
 
-PositionRange FakeContext::positions(SlotId slot) const {
-  return {0, static_cast<std::int32_t>(slot_of(slot).size())};
-}
+PositionRange FakeContext::positions(SlotId slot) const { return {0, held(slot)}; }
 
-Result<std::vector<std::byte>> FakeContext::save(SlotId slot) const {
-  const std::vector<Token> tokens = tokens_of(slot_of(slot));
-  std::vector<std::byte> state(tokens.size() * sizeof(Token));
-  if (!state.empty()) std::memcpy(state.data(), tokens.data(), state.size());
-  return state;
-}
-
-Result<void> FakeContext::restore(SlotId id, std::span<const std::byte> state) {
-  const std::size_t count = state.size() / sizeof(Token);
-  Slot& slot = slot_of(id);
-  remove(id, {0, static_cast<std::int32_t>(slot.size())});
-  if (state.size() % sizeof(Token) != 0 || count > capabilities_.slot_cells ||
-      cells_used_ + count > capabilities_.cells) {
-    return Error{ErrorCode::kInternal, "saved state does not fit this context", "", {}};
+CellScan FakeContext::scan() const {
+  const auto padded = [this](std::uint32_t cells) {
+    const std::uint32_t tile = model_.scan_tile;
+    return (cells + tile - 1) / tile * tile;
+  };
+  CellScan scan;
+  scan.used = pool_.used();
+  scan.free = pool_.free();
+  if (capabilities_.pooled) {
+    scan.scanned = std::min(capabilities_.cells, padded(pool_.top()));
+    scan.largest_free_run = scan.free;
+    return scan;
   }
-  std::vector<Token> tokens(count);
-  if (count != 0) std::memcpy(tokens.data(), state.data(), state.size());
-  for (const Token token : tokens) append(slot, token);
-  return {};
+  std::uint32_t fullest = 0;
+  std::uint32_t in_use = 0;
+  for (std::uint32_t slot = 0; slot < capabilities_.slots; ++slot) {
+    const auto length = static_cast<std::uint32_t>(held(SlotId(static_cast<std::int32_t>(slot))));
+    fullest = std::max(fullest, length);
+    if (length > 0) ++in_use;
+    scan.largest_free_run = std::max(scan.largest_free_run, capabilities_.slot_cells - length);
+  }
+  scan.scanned = std::min(capabilities_.slot_cells, padded(fullest)) * in_use;
+  return scan;
 }
 
 }  // namespace zerohop

@@ -19,7 +19,7 @@ class FakeModel final : public Model {
     info_.embedding = 8;
     info_.pooling = options.pooling;
     info_.context_trained = options.context_trained;
-    info_.kv_bytes_per_cell = 16;
+    info_.kv_bytes_per_cell = kFakeCellBytes;
   }
 
   const ModelInfo& info() const override { return info_; }

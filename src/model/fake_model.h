@@ -9,8 +9,14 @@
 // Cells:  counted one by one, shared by reference in the unified layout. Anything that a real
 //         context would punish with a crash or with silently wrong text (gaps in positions, rows
 //         for cells that are not there, reading logits that were not asked for) fails a check here.
+// States: a saved range carries its prefix hashes. Restored behind another prefix than its own it
+//         shows as different text; restored at another position, or into a range that it does not
+//         hold, it fails a check. compress() halves a state and loses nothing.
+// Layouts: unified with parked ids, streams, and both with can_cut_tail = false, which behaves like
+//         a model with a running state: tails cannot be cut, only whole sequences move.
 // Time:   a decode advances a VirtualClock by a linear cost and polls the abort predicate.
-// Faults: a hook may make any decode fail; a fatal one leaves damaged cells behind.
+// Faults: hooks may make any decode fail (a fatal one leaves damaged cells behind), any saving or
+//         restoring, and any logits not finite.
 //
 // Model, tokenizer and template are immutable (any thread); a context has one owner thread.
 #pragma once
@@ -39,6 +45,22 @@ using FakeScript = std::function<std::optional<Token>(TokenSpan tokens)>;
 /// Consulted before each decode: kOk lets it run.
 using FakeFault = std::function<DecodeStatus(std::span<const BatchRow> rows)>;
 
+enum class FakeStateCallKind : std::uint8_t { kSave, kRestore };
+
+/// A save(), save_range(), restore() or restore_range() about to happen.
+struct FakeStateCall {
+  FakeStateCallKind kind = FakeStateCallKind::kSave;
+  SlotId slot;
+  PositionRange range;
+};
+
+/// True makes it fail with kInternal. A failed restore() leaves the slot empty, a failed
+/// restore_range() leaves it as it was.
+using FakeStateFault = std::function<bool(const FakeStateCall& call)>;
+
+/// True makes the logits of the row NaN.
+using FakeNotFinite = std::function<bool(const BatchRow& row)>;
+
 /// What the chat template knows beyond roles and texts.
 struct FakeTemplateSkills {
   bool tools = false;
@@ -58,6 +80,10 @@ struct FakeModelOptions {
   /// what sampling at temperature 1 takes.
   float script_logit = 8.0f;
   FakeFault fault;
+  FakeStateFault state_fault;
+  FakeNotFinite not_finite;
+  bool can_cut_tail = true;     ///< false: like a model with a running state
+  std::uint32_t scan_tile = 1;  ///< attention looks over cells in multiples of this
   FakeStepCost cost;
   VirtualClock* clock = nullptr;  ///< not owned; nothing advances when null
 };

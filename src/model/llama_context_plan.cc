@@ -51,6 +51,11 @@ Result<LlamaContextPlan> plan_llama_context(const ContextOptions& options,
                                   std::to_string(bound.value));
   }
   const bool pooled = options.layout == KvLayout::kUnified;
+  const std::uint64_t slots = options.sequences + std::uint64_t{pooled ? options.parked : 0};
+  if (slots > kLlamaIds) {
+    return wrong("parked", "sequences and parked are at most " + std::to_string(kLlamaIds) +
+                               " together, not " + std::to_string(slots));
+  }
   const std::uint64_t cells =
       pooled ? padded(options.cells != 0 ? options.cells
                                          : std::uint64_t{options.sequences} * options.window)
@@ -72,7 +77,13 @@ Result<LlamaContextPlan> plan_llama_context(const ContextOptions& options,
   // With embeddings every row is an output.
   plan.logit_rows =
       options.embeddings ? options.batch_rows : std::min(options.logit_rows, options.batch_rows);
-  plan.logit_rows = std::max(plan.logit_rows, options.sequences);
+  plan.slots = static_cast<std::uint32_t>(slots);
+  plan.library_sequences = plan.slots;
+  if (pooled && !memory.ids_hold_memory && slots < kLlamaIds) {
+    plan.spare = static_cast<std::int32_t>(options.sequences);
+    plan.library_sequences = options.sequences + 1;
+  }
+  plan.logit_rows = std::max(plan.logit_rows, plan.library_sequences);
   return plan;
 }
 

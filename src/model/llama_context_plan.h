@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "core/error.h"
 #include "model/model.h"
@@ -13,8 +14,16 @@ namespace zerohop {
 /// The library pads the cells of a stream to a multiple of this.
 inline constexpr std::uint32_t kLlamaCellTile = 256;
 
+/// Sequence ids that the library has (LLAMA_MAX_SEQ, which it does not publish).
+inline constexpr std::uint32_t kLlamaIds = 256;
+
 struct LlamaContextPlan {
   std::uint32_t cells = 0;  ///< of all sequences together, padded
+  std::uint32_t slots = 0;  ///< ids for the caller: those that run and the parked ones
+  /// The id beside the slots through which ranges are saved and restored (llama_context_impl.h).
+  /// None in the stream layout, where ids hold memory, and where all 256 are slots.
+  std::optional<std::int32_t> spare;
+  std::uint32_t library_sequences = 0;  ///< n_seq_max
   /// Outputs to reserve; the library wants at least one for every sequence.
   std::uint32_t logit_rows = 0;
 };
@@ -22,6 +31,8 @@ struct LlamaContextPlan {
 struct LlamaMemory {
   std::uint64_t kv_bytes_per_cell = 0;
   std::uint64_t bytes_total = 0;  ///< of the memory that would hold the cells; 0: unknown
+  /// An id costs memory of its own: running states, windows that forget.
+  bool ids_hold_memory = false;
 };
 
 /// Errors: kConfiguration; `field` is the member of ContextOptions at fault.

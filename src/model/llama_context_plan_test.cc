@@ -24,12 +24,52 @@ TEST(LlamaContextPlan, PadsThePoolOnceAndEveryStreamByItself) {
 TEST(LlamaContextPlan, ReservesAnOutputForEverySequenceAndWithEmbeddingsForEveryRow) {
   ContextOptions options = small_options(KvLayout::kUnified);
   options.logit_rows = 1;
-  EXPECT_EQ(plan_llama_context(options, {})->logit_rows, 4u);
+  EXPECT_EQ(plan_llama_context(options, {})->logit_rows, 5u) << "the spare id is a sequence too";
   options.logit_rows = 10'000;
   EXPECT_EQ(plan_llama_context(options, {})->logit_rows, options.batch_rows);
   options.logit_rows = 1;
   options.embeddings = true;
   EXPECT_EQ(plan_llama_context(options, {})->logit_rows, options.batch_rows);
+}
+
+TEST(LlamaContextPlan, ParkedIdsCostNoOutputsBecauseTheyStandBehindTheSpareId) {
+  ContextOptions options = small_options(KvLayout::kUnified);
+  options.parked = 200;
+  options.logit_rows = 1;
+  const LlamaContextPlan plan = *plan_llama_context(options, {});
+  EXPECT_EQ(plan.slots, 204u);
+  EXPECT_EQ(plan.spare, 4);
+  EXPECT_EQ(plan.library_sequences, 5u);
+  EXPECT_EQ(plan.logit_rows, 5u);
+}
+
+TEST(LlamaContextPlan, IdsThatHoldMemoryAreAllTheLibrarysAndNoneIsSpare) {
+  ContextOptions options = small_options(KvLayout::kUnified);
+  options.parked = 3;
+  LlamaMemory memory;
+  memory.ids_hold_memory = true;
+  const LlamaContextPlan plan = *plan_llama_context(options, memory);
+  EXPECT_EQ(plan.slots, 7u);
+  EXPECT_FALSE(plan.spare.has_value());
+  EXPECT_EQ(plan.library_sequences, 7u);
+}
+
+TEST(LlamaContextPlan, WithAll256IdsInUseThereIsNoSpareOne) {
+  ContextOptions options = small_options(KvLayout::kUnified);
+  options.parked = 251;
+  EXPECT_TRUE(plan_llama_context(options, {})->spare.has_value());
+  options.parked = 252;
+  EXPECT_FALSE(plan_llama_context(options, {})->spare.has_value());
+  EXPECT_EQ(plan_llama_context(options, {})->library_sequences, 256u);
+}
+
+TEST(LlamaContextPlan, StreamsHaveNoParkedIds) {
+  ContextOptions options = small_options(KvLayout::kStreams);
+  options.parked = 200;
+  const LlamaContextPlan plan = *plan_llama_context(options, {});
+  EXPECT_EQ(plan.slots, 4u);
+  EXPECT_EQ(plan.library_sequences, 4u);
+  EXPECT_FALSE(plan.spare.has_value());
 }
 
 TEST(LlamaContextPlan, NamesTheOptionThatIsOutOfRange) {
@@ -44,6 +84,7 @@ TEST(LlamaContextPlan, NamesTheOptionThatIsOutOfRange) {
   EXPECT_EQ(field_of([](ContextOptions& options) { options.sequences = 0; }), "sequences");
   EXPECT_EQ(field_of([](ContextOptions& options) { options.sequences = 257; }), "sequences");
   EXPECT_EQ(field_of([](ContextOptions& options) { options.sequences = 256; }), "accepted");
+  EXPECT_EQ(field_of([](ContextOptions& options) { options.parked = 253; }), "parked");
   EXPECT_EQ(field_of([](ContextOptions& options) { options.window = 0; }), "window");
   EXPECT_EQ(field_of([](ContextOptions& options) { options.window = 1u << 30; }), "window");
   EXPECT_EQ(field_of([](ContextOptions& options) { options.cells = 0xffffffffu; }), "cells");
@@ -54,13 +95,13 @@ TEST(LlamaContextPlan, NamesTheOptionThatIsOutOfRange) {
 
 TEST(LlamaContextPlan, RefusesCellsThatNoMemoryCouldHold) {
   const ContextOptions options = small_options(KvLayout::kUnified);
-  const LlamaMemory enough{1u << 20, std::uint64_t{4} << 30};
+  const LlamaMemory enough{1u << 20, std::uint64_t{4} << 30, false};
   EXPECT_TRUE(plan_llama_context(options, enough).ok());
-  const LlamaMemory little{1u << 20, (std::uint64_t{4} << 30) - 1};
+  const LlamaMemory little{1u << 20, (std::uint64_t{4} << 30) - 1, false};
   const Result<LlamaContextPlan> plan = plan_llama_context(options, little);
   ASSERT_FALSE(plan.ok());
   EXPECT_NE(plan.error().message.find("4.0 GiB"), std::string::npos) << plan.error().message;
-  EXPECT_TRUE(plan_llama_context(options, {1u << 20, 0}).ok()) << "0 means unknown";
+  EXPECT_TRUE(plan_llama_context(options, {1u << 20, 0, false}).ok()) << "0 means unknown";
 }
 
 TEST(LlamaContextPlan, AWindowSurvivesACutExactlyWhenItsFirstCellIsHeld) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "llama.h"
+#include "model/saved_state.h"
 
 namespace zerohop {
 namespace {
@@ -162,6 +163,27 @@ Result<std::uint64_t> check_gguf_file(const std::string& path) {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return unavailable(path, "cannot be read: " + error.message());
   return static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t file_fingerprint(const std::string& path) {
+  constexpr std::uint64_t kHead = 64 * 1024;
+  constexpr std::uint64_t kSample = 4 * 1024;
+  constexpr std::uint64_t kSamples = 256;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  if (error || file == nullptr) return 0;
+  std::vector<std::byte> buffer(kHead);
+  buffer.resize(std::fread(buffer.data(), 1, kHead, file.get()));
+  std::uint64_t sum = checksum(buffer, size);
+  buffer.resize(kSample);
+  for (std::uint64_t i = 0; i < kSamples && size > kHead + kSample; ++i) {
+    const std::uint64_t at = kHead + (size - kHead - kSample) / kSamples * (i + 1);
+    if (fseeko(file.get(), static_cast<off_t>(at), SEEK_SET) != 0) return 0;
+    if (std::fread(buffer.data(), 1, kSample, file.get()) != kSample) return 0;
+    sum = checksum(buffer, sum);
+  }
+  return sum;
 }
 
 LlamaDimensions llama_dimensions(const llama_model* model, const std::string& path) {

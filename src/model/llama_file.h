@@ -17,6 +17,10 @@ namespace zerohop {
 /// Errors: kModelUnavailable, one line that says what is there instead.
 Result<std::uint64_t> check_gguf_file(const std::string& path);
 
+/// 64 bits that tell the weights of one file from those of another: of its size, its first 64 KiB
+/// and 256 samples of 4 KiB spread over the rest; 0.6 ms warm. 0 when it cannot be read.
+std::uint64_t file_fingerprint(const std::string& path);
+
 /// What the file's metadata tell, also for a model that was loaded for its tokenizer alone
 /// (asking the library for them would abort the process then). 0 where the file does not say.
 struct LlamaDimensions {

@@ -44,7 +44,8 @@ class LlamaModel final : public Model {
  public:
   LlamaModel(ModelHandle model, ModelInfo info, const LlamaModelOptions& options,
              std::unique_ptr<ChatTemplate> chat_template)
-      : model_(std::move(model)),
+      : fingerprint_(file_fingerprint(options.path)),
+        model_(std::move(model)),
         info_(std::move(info)),
         has_weights_(options.load == LlamaLoad::kEverything),
         cells_on_host_(options.gpu_layers == 0 || !llama_supports_gpu_offload()),
@@ -62,10 +63,12 @@ class LlamaModel final : public Model {
                    {},
                    {}};
     }
-    return make_llama_context(model_.get(), cells_on_host_ ? info_.kv_bytes_per_cell : 0, options);
+    return make_llama_context({model_.get(), info_.kv_bytes_per_cell, cells_on_host_, fingerprint_},
+                              options);
   }
 
  private:
+  const std::uint64_t fingerprint_;
   const ModelHandle model_;
   const ModelInfo info_;
   const bool has_weights_;

@@ -155,7 +155,9 @@ enum class KvLayout : std::uint8_t {
 enum class FlashAttention : std::uint8_t { kAuto, kOn, kOff };
 
 struct ContextOptions {
-  std::uint32_t sequences = 8;
+  std::uint32_t sequences = 8;  ///< computed at once
+  /// Sequence ids beyond those, to hold cells that nobody computes with; unified layout only.
+  std::uint32_t parked = 0;
   std::uint32_t window = 8192;     ///< cells that one sequence may use
   std::uint32_t cells = 0;         ///< of the whole pool when unified; 0: sequences × window
   std::uint32_t batch_rows = 512;  ///< most rows of one decode()
@@ -164,6 +166,9 @@ struct ContextOptions {
   KvLayout layout = KvLayout::kUnified;
   FlashAttention flash_attention = FlashAttention::kAuto;
   bool embeddings = false;  ///< hidden states too; every row then costs an output
+  /// Sliding windows: keep all cells of the layers that look only at a window, so that tails can be
+  /// cut and heads shared. Without it they keep the window's, in less memory.
+  bool full_window_cache = true;
 };
 
 /// One token to compute.
@@ -179,6 +184,14 @@ enum class DecodeStatus : std::uint8_t {
   kNoRoom,   ///< no cells left; nothing changed
   kAborted,  ///< the abort signal was raised; a part of the rows may hold cells: remove them
   kFatal,    ///< the library failed; the state of the batch's sequences is unknown
+};
+
+/// What attention reads and what of it is worth reading, in cells.
+struct CellScan {
+  std::uint32_t scanned = 0;           ///< streams: of the fullest slot, times the slots in use
+  std::uint32_t used = 0;              ///< each shared cell once
+  std::uint32_t largest_free_run = 0;  ///< most cells that one sequence could still get
+  std::uint32_t free = 0;
 };
 
 /// Polled by the compute threads while a decode runs; must be cheap and thread-safe.
@@ -218,6 +231,33 @@ class ModelContext {
   /// Replaces the sequence by a saved one. Errors: kInternal when the bytes do not fit this
   /// context.
   virtual Result<void> restore(SlotId slot, std::span<const std::byte> state) = 0;
+
+  /// The state of `range`, which the slot holds. Without KvCapabilities::can_save_range it must be
+  /// everything that the slot holds. Errors: kInternal.
+  virtual Result<std::vector<std::byte>> save_range(SlotId slot, PositionRange range) = 0;
+  /// `slot` holds [0, range.begin), and after this [0, range.end). `state` is what save_range()
+  /// gave for a range that contains `range`, perhaps made smaller by compress(). Until the call
+  /// returns it may take as many cells as were saved. Errors: kInternal when the bytes do not fit
+  /// this context, or it has no room; the slot then holds [0, range.begin), or nothing.
+  virtual Result<void> restore_range(SlotId slot, PositionRange range,
+                                     std::span<const std::byte> state) = 0;
+  /// A saved state in about half the bytes: eight bits a number and a scale for each 32. Empty when
+  /// it cannot be made smaller. Restoring it gives the cells back with that precision.
+  virtual std::vector<std::byte> compress(std::span<const std::byte> state) const = 0;
+
+  /// Which states fit: the same for two contexts exactly when what save() and save_range() of one
+  /// gave may be given to the other, also after a restart (another file, type of weights or layout
+  /// gives another number).
+  virtual std::uint64_t state_fingerprint() const = 0;
+
+  /// Makes the empty `slot` hold `cells` positions that mean nothing, without computing them: for
+  /// measuring what attention over so many costs. Errors: kInternal when there is no room, or the
+  /// model keeps no cell for each token.
+  virtual Result<void> fill(SlotId slot, std::int32_t cells) = 0;
+
+  /// Cells that attention looks over in a decode of everything that is held now, and those of them
+  /// that hold something. Both as of the last call on this context.
+  virtual CellScan scan() const = 0;
 
   /// Compute threads from the next decode on. Pools are made once per count and kept.
   virtual void set_threads(std::uint32_t threads) = 0;

@@ -74,6 +74,33 @@ std::size_t marked_tokens(const MeasuredPrompt& prompt) {
   return prompt.tokenizer.tokens_before(prompt.tokenized, byte_of_mark(prompt, *mark));
 }
 
+PromptSections sections_of(const MeasuredPrompt& prompt) {
+  const ShapedConversation& conversation = prompt.conversation;
+  const FrontText& front = conversation.front;
+  if (conversation.messages.empty()) return {};
+  std::vector<PlacedContent> located;  // only where the renderer does not know them
+  if (prompt.rendered.placed.empty()) located = contents_of(prompt);
+  std::size_t system_end = 0;  // bytes
+  std::size_t tools_end = 0;
+  for (const PlacedContent& content : located.empty() ? prompt.rendered.placed : located) {
+    const bool is_system = content.message == 0 && conversation.messages.front().role == "system";
+    if (content.message == front.message && front.system.end + front.tools.end > 0) {
+      if (front.system.size() > 0) system_end = place_in(content, front.system.end);
+      if (front.tools.size() > 0) tools_end = place_in(content, front.tools.end);
+    } else if (is_system) {
+      system_end = content.range.end;
+    }
+    if (is_system) continue;
+    // What the template lists stands in front of the first turn.
+    if (!conversation.tools.empty() && tools_end == 0) tools_end = content.range.begin;
+    break;
+  }
+  const auto tokens = [&prompt](std::size_t byte) {
+    return static_cast<std::uint32_t>(prompt.tokenizer.tokens_before(prompt.tokenized, byte));
+  };
+  return {tokens(system_end), tokens(tools_end)};
+}
+
 PromptBreakdown break_down(const MeasuredPrompt& prompt) {
   const auto between = [&](std::size_t begin, std::size_t end) {
     return static_cast<std::uint32_t>(prompt.tokenizer.tokens_before(prompt.tokenized, end) -

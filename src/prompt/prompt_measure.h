@@ -1,4 +1,5 @@
-// Counts the tokens of parts of a prompt: up to the client's cache mark, and by who wrote them.
+// Counts the tokens of parts of a prompt: up to the client's cache mark, up to the end of system
+// prompt and tools, and by who wrote them.
 //
 // Pure functions; any thread.
 #pragma once
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/cache_miss.h"
 #include "prompt/conversation_shape.h"
 #include "prompt/guarded_tokenizer.h"
 #include "prompt/template_renderer.h"
@@ -33,6 +35,10 @@ struct MeasuredPrompt {
 /// across the mark; where a template changes contents or writes calls itself, to within the text
 /// between two special tokens.
 std::size_t marked_tokens(const MeasuredPrompt& prompt);
+
+/// Where system prompt and tools end, to within the token that lies across the border. A few µs: it
+/// looks at the tokens of these parts only.
+PromptSections sections_of(const MeasuredPrompt& prompt);
 
 /// The parts add up to the number of tokens.
 PromptBreakdown break_down(const MeasuredPrompt& prompt);

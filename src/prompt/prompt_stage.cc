@@ -48,6 +48,8 @@ Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
   TokenizedText tokenized = tokenizer_.tokenize_with_cuts(rendered.text, rendered.foreign);
   const MeasuredPrompt measured{tokenizer_, tokenized, rendered, shaped};
   prompt.marked_tokens = static_cast<std::uint32_t>(marked_tokens(measured));
+  if (conversation.cache_mark) prompt.mark_lifetime = conversation.cache_mark->lifetime;
+  prompt.sections = sections_of(measured);
   if (detail == PromptDetail::kBreakdown) prompt.breakdown = break_down(measured);
   prompt.tokens = std::move(tokenized.tokens);
   // Many templates write the name of this token themselves.
@@ -55,6 +57,8 @@ Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
       (prompt.tokens.empty() || prompt.tokens.front() != *begin_of_sequence_)) {
     prompt.tokens.insert(prompt.tokens.begin(), *begin_of_sequence_);
     if (prompt.marked_tokens > 0) ++prompt.marked_tokens;
+    if (prompt.sections.system_end > 0) ++prompt.sections.system_end;
+    if (prompt.sections.tools_end > 0) ++prompt.sections.tools_end;
     if (prompt.breakdown) ++prompt.breakdown->template_tokens;
   }
   return prompt;

@@ -7,12 +7,14 @@
 // One per model, made when it is loaded; any thread (workers share it). The model must outlive it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/cache_miss.h"
 #include "core/error.h"
 #include "core/request.h"
 #include "core/token.h"
@@ -32,7 +34,9 @@ struct PreparedPrompt {
   /// The whole prompt, with the beginning-of-sequence token where the vocabulary wants one. Their
   /// number is what count_tokens answers and what usage reports.
   std::vector<Token> tokens;
-  std::uint32_t marked_tokens = 0;  ///< up to Conversation::cache_mark; 0 without one
+  std::uint32_t marked_tokens = 0;        ///< up to Conversation::cache_mark; 0 without one
+  std::chrono::seconds mark_lifetime{0};  ///< of the mark; 0 without one
+  PromptSections sections;
   OutputPlan output;
   std::optional<PromptBreakdown> breakdown;  ///< with PromptDetail::kBreakdown
 };

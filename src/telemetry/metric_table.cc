@@ -122,9 +122,113 @@ constexpr std::array kTable{
                kGauge,
                MetricUnit::kCells,
                {"state"},
-               "Cells of the KV cache: reserved by running sequences, cached for reuse, free."},
+               "Cells of the KV cache: active (held by running sequences), reserved (promised to "
+               "them), cached for reuse, those of the cached ones that are never evicted (pinned), "
+               "free."},
+
+    MetricSpec{"zerohop_engine_parked",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Requests that were started, gave their place to others and wait to go on."},
+    MetricSpec{"zerohop_parks_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"reason"},
+               "Running requests that gave their place away: for cells, for fairness, or because "
+               "their reader is too slow."},
+    MetricSpec{
+        "zerohop_resumes_total", kCounter, MetricUnit::kNone, {}, "Parked requests that went on."},
+    MetricSpec{"zerohop_deadlines_refused_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Requests that the engine gave up because their deadline could not be met."},
+    MetricSpec{"zerohop_soft_max_tokens_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Answers that were made shorter while cells were scarce."},
+    MetricSpec{"zerohop_compactions_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Times that scattered cells were moved together."},
+
+    // The prefix cache.
+    MetricSpec{"zerohop_cache_misses_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cause"},
+               "Prompts of which less was found than one would have hoped, by cause."},
+    MetricSpec{"zerohop_cache_missed_tokens_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {"cause"},
+               "Tokens that would have been found otherwise, by cause."},
+    MetricSpec{
+        "zerohop_cache_tokens_total",
+        kCounter,
+        MetricUnit::kTokens,
+        {"event"},
+        "Cached tokens that left the cells (evicted), those of them that went to host memory "
+        "(saved), came back from there (restored), or left it for good (forgotten)."},
+    MetricSpec{"zerohop_cache_host_bytes",
+               kGauge,
+               MetricUnit::kBytes,
+               {"kind"},
+               "Host memory of the prefix cache: used, and the most that it may use (max)."},
+    MetricSpec{"zerohop_cache_host_entries",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Saved states in host memory."},
+    MetricSpec{"zerohop_pressure_entries_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"rung"},
+               "Times that a rung of the pressure ladder was entered."},
+    MetricSpec{"zerohop_circuit_open",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "1 while the engine tries one sequence at a time after several failed steps."},
+    MetricSpec{"zerohop_profile_requests_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"profile"},
+               "Requests by the entry of prompt.profiles that they match; none: no entry."},
 
     // Names that existing dashboards know.
+    MetricSpec{"anthropic_kernel_pressure_rung",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Rung of the pressure ladder: 0 normal, 1 park_idle, 2 compress, 3 compact, 4 "
+               "soft_max_tokens, 5 shed."},
+    MetricSpec{"anthropic_kernel_internal_retries_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cause"},
+               "Steps that failed, were undone and tried again: no room, a fatal answer of the "
+               "library, logits that were no numbers."},
+    MetricSpec{"anthropic_kernel_kv_cache_fragmentation_ratio",
+               kGauge,
+               MetricUnit::kRatio,
+               {},
+               "Of the cells that a step looks over, the share that holds nothing; with streams, "
+               "what the largest free run lacks of all free cells."},
+    MetricSpec{"anthropic_instance_cache_hit_ratio",
+               kGauge,
+               MetricUnit::kRatio,
+               {},
+               "The same number as anthropic_kernel_cache_hit_rate."},
+    MetricSpec{"cortex_kv_cache_hit_rate",
+               kGauge,
+               MetricUnit::kRatio,
+               {"model", "cause"},
+               "Of all prompt tokens since the start, the share that was found (hit) or missed, by "
+               "cause."},
     MetricSpec{"anthropic_kernel_inference_ms",
                kHistogram,
                MetricUnit::kMilliseconds,
@@ -167,6 +271,7 @@ std::string_view metric_unit_name(MetricUnit unit) {
     case MetricUnit::kMilliseconds: return "milliseconds";
     case MetricUnit::kTokens: return "tokens";
     case MetricUnit::kCells: return "cells";
+    case MetricUnit::kBytes: return "bytes";
     case MetricUnit::kRatio: return "ratio";
     case MetricUnit::kTokensPerSecond: return "tokens/s";
   }

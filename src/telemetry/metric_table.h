@@ -27,6 +27,7 @@ enum class MetricUnit : std::uint8_t {
   kMilliseconds,
   kTokens,
   kCells,
+  kBytes,
   kRatio,  ///< 0 to 1
   kTokensPerSecond,
 };

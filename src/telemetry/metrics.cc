@@ -23,6 +23,8 @@ class EngineExport {
         paused_(registry.gauge("zerohop_engine_paused")),
         cells_reserved_(registry.gauge("zerohop_kv_cells", {"reserved"})),
         cells_cached_(registry.gauge("zerohop_kv_cells", {"cached"})),
+        cells_active_(registry.gauge("zerohop_kv_cells", {"active"})),
+        cells_pinned_(registry.gauge("zerohop_kv_cells", {"pinned"})),
         cells_free_(registry.gauge("zerohop_kv_cells", {"free"})),
         cache_hit_rate_(registry.gauge("anthropic_kernel_cache_hit_rate")),
         output_rate_(registry.gauge("anthropic_kernel_output_tokens_per_second")),
@@ -49,16 +51,19 @@ class EngineExport {
   void copy_cells(const EngineSnapshot& snapshot) {
     cells_reserved_.set(snapshot.cells_reserved);
     cells_cached_.set(snapshot.cells_cached);
+    cells_active_.set(snapshot.cells_active);
+    cells_pinned_.set(snapshot.cells_pinned);
     // A reservation may cover cells that a cached prefix already holds, so the sum can exceed the
     // total for a moment; free cells are then 0, never negative.
-    const std::uint64_t used = std::uint64_t{snapshot.cells_reserved} + snapshot.cells_cached;
+    const std::uint64_t used =
+        std::uint64_t{snapshot.cells_active} + snapshot.cells_reserved + snapshot.cells_cached;
     cells_free_.set(
         used >= snapshot.cells_total ? 0.0 : static_cast<double>(snapshot.cells_total - used));
   }
 
   Counter steps_, prompt_tokens_, prompt_tokens_cached_, output_tokens_;
   Gauge queued_, prefilling_, decoding_, paused_;
-  Gauge cells_reserved_, cells_cached_, cells_free_;
+  Gauge cells_reserved_, cells_cached_, cells_active_, cells_pinned_, cells_free_;
   Gauge cache_hit_rate_, output_rate_;
   RateMeter output_meter_;
 };
@@ -104,6 +109,10 @@ void Metrics::count_api_version(std::string_view requested, std::string_view app
 
 void Metrics::count_prompt_rewrites(std::string_view rule, std::uint64_t pieces) {
   registry_.counter("zerohop_prompt_rewrites_total", {rule}).add(pieces);
+}
+
+void Metrics::count_profile_request(std::string_view profile) {
+  registry_.counter("zerohop_profile_requests_total", {profile}).add();
 }
 
 void Metrics::set_build_info(std::string_view version, std::string_view libllama) {

@@ -52,6 +52,9 @@ class Metrics {
   /// `rule` comes from the configuration.
   void count_prompt_rewrites(std::string_view rule, std::uint64_t pieces);
 
+  /// `profile` comes from the configuration, or is "none".
+  void count_profile_request(std::string_view profile);
+
   /// Once, at start.
   void set_build_info(std::string_view version, std::string_view libllama);
 
@@ -63,10 +66,15 @@ class Metrics {
   std::array<Counter, 3> cancellations_;
 };
 
-/// Makes every scrape copy the engine's latest snapshot into the zerohop_engine_*, zerohop_kv_cells
-/// and token families and into the two anthropic_kernel_* gauges. `latest` is called from the
-/// scraping thread; it and `clock` must stay valid as long as the registry is scraped.
+/// Makes every scrape copy the engine's latest snapshot into the families of the engine, the cache
+/// and the tokens. `latest` is called from the scraping thread; it and `clock` must stay valid as
+/// long as the registry is scraped.
 void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock,
                             std::function<EngineSnapshot()> latest);
+
+/// Likewise, the families of the prefix cache and the pressure ladder; `model` is a label.
+/// (metrics_cache.cc)
+void export_cache_snapshot(MetricsRegistry& registry, std::string_view model,
+                           std::function<EngineSnapshot()> latest);
 
 }  // namespace zerohop

@@ -113,5 +113,39 @@ TEST(ExportEngineSnapshot, OutputRateIsMeasuredOverAtLeastASecond) {
   EXPECT_EQ(rate(), "0");
 }
 
+TEST(ExportCacheSnapshot, CopiesCausesLevelsAndRungs) {
+  MetricsRegistry registry(kIdentity);
+  EngineSnapshot engine;
+  export_cache_snapshot(registry, "small", [&engine] { return engine; });
+  engine.prompt_tokens_computed = 60;
+  engine.prompt_tokens_cached = 40;
+  engine.misses[static_cast<std::size_t>(MissCause::kSystemChanged)] = 3;
+  engine.missed_tokens[static_cast<std::size_t>(MissCause::kSystemChanged)] = 20;
+  engine.host_bytes = 5;
+  engine.host_bytes_max = 9;
+  engine.tokens_saved = 11;
+  engine.prompt_tokens_restored = 12;
+  engine.rung = PressureRung::kCompact;
+  engine.rung_entries[static_cast<std::size_t>(PressureRung::kCompact)] = 2;
+  engine.parks_for_fairness = 4;
+  engine.retries_not_finite = 1;
+  const std::string cause = ",cause=\"system_changed\"";
+  EXPECT_EQ(value_of(registry, "zerohop_cache_misses_total", cause), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_missed_tokens_total", cause), "20");
+  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", ",model=\"small\"" + cause), "0.2");
+  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", ",model=\"small\",cause=\"hit\""),
+            "0.4");
+  EXPECT_EQ(value_of(registry, "anthropic_instance_cache_hit_ratio"), "0.4");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", ",kind=\"used\""), "5");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", ",kind=\"max\""), "9");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", ",event=\"saved\""), "11");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", ",event=\"restored\""), "12");
+  EXPECT_EQ(value_of(registry, "anthropic_kernel_pressure_rung"), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_pressure_entries_total", ",rung=\"compact\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_parks_total", ",reason=\"fairness\""), "4");
+  EXPECT_EQ(value_of(registry, "anthropic_kernel_internal_retries_total", ",cause=\"not_finite\""),
+            "1");
+}
+
 }  // namespace
 }  // namespace zerohop

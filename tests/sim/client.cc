@@ -75,6 +75,8 @@ Result<void> SimClient::submit() {
   stops_ = chat.generation.stop_sequences;
   ZH_ASSIGN_OR_RETURN(PreparedGeneration prepared,
                       world_.tier.prepare(chat.conversation, std::move(chat.generation)));
+  prepared.request.scheduling = habits_.scheduling;
+  prepared.request.cache.scope = habits_.scope;
   prompt_ = prepared.request.prompt;
   prompt_tokens_ = static_cast<std::uint32_t>(prompt_.size());
   work_ = prompt_tokens_ + std::min(max_tokens_, world_.tier.window() - prompt_tokens_);

@@ -40,8 +40,10 @@ struct ClientSurroundings {
   Trace& trace;
 };
 
-/// How a client behaves. Ticks count rounds of the world.
+/// How a client behaves, and who it is to the scheduler. Ticks count rounds of the world.
 struct ClientHabits {
+  Scheduling scheduling;
+  ScopeId scope = kPublicScope;
   std::uint32_t read_every = 0;            ///< ticks; 0: at once when woken
   std::uint32_t read_from = 0;             ///< ticks after the request
   std::size_t buffer_bytes = 0;            ///< of its stream; 0: as the server makes it
@@ -76,6 +78,8 @@ class SimClient {
   const SeenAnswer& seen() const { return seen_; }
   std::uint64_t number() const { return number_; }
 
+  const ClientHabits& habits() const { return habits_; }
+  TimePoint submitted_at() const { return submitted_at_; }
   /// When it got its slot, once that is known.
   std::optional<TimePoint> placed_at() const { return placed_at_; }
   /// True while the engine still holds anything of a request whose client has gone.

@@ -99,16 +99,22 @@ TEST_F(Simulation, VisitsWhatItIsMeantToVisit) {
                            "failed: shutting_down",
                            "fatal step",
                            "mended UTF-8",
+                           "parked for a reader",
+                           "parked for cells",
+                           "parked for fairness",
                            "paused",
                            "refused: invalid_request",
                            "refused: overloaded",
                            "refused: prompt_too_long",
                            "refused: shutting_down",
+                           "restored from host memory",
                            "reused a prefix",
+                           "saved to host memory",
                            "step without room",
                            "stopped",
                            "stopped inside a decode",
-                           "waited for cells"}) {
+                           "waited for cells",
+                           "went on"}) {
     EXPECT_GT(counts[name], 0u) << name;
   }
 }

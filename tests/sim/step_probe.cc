@@ -61,18 +61,11 @@ DecodeStatus StepProbe::choose() {
 
 // An abort can follow kOk, but only where everybody in the batch has gone or the engine stops.
 void StepProbe::count_fault(DecodeStatus status) {
-  if (status == DecodeStatus::kOk) {
-    for (const auto& entry : now_) faults_.erase(entry.first);
-    return;
-  }
+  if (status == DecodeStatus::kOk) return;
+  if (now_.size() == 1 && fatal_ + no_room_ > 0) ++failures_allowed_;
   ++(status == DecodeStatus::kFatal ? fatal_ : no_room_);
-  if (status == DecodeStatus::kFatal) last_fatal_ = decodes_;
+  last_fault_ = decodes_;
   trace_.add(status == DecodeStatus::kFatal ? "the model fails" : "the model has no room");
-  for (const auto& entry : now_) {
-    if (++faults_[entry.first] < 2) continue;
-    ++failures_allowed_;
-    faults_.erase(entry.first);
-  }
 }
 
 }  // namespace zerohop

@@ -2,7 +2,8 @@
 //
 // It tells which slots decode (they had logits in their last step and now compute the very next
 // position, alone), so that the world can hold the length of a step against the ITL objective, and
-// it counts how many requests may fail: those whose slot met two faults in a row.
+// it counts how many requests may fail: only one that was computed alone when a step failed, and
+// not for the first time.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +35,16 @@ class StepProbe {
   std::size_t singles() const { return singles_; }
   std::size_t slots() const { return now_.size(); }
   std::size_t rows() const { return rows_; }
-  /// After a fatal step sequences catch up to where they were, like prompts.
-  bool recovering() const { return fatal_ > 0 && decodes_ - last_fatal_ < 100; }
+  /// After a failed step sequences catch up to where they were, like prompts, or wait for those
+  /// that do.
+  bool recovering() const { return fatal_ + no_room_ > 0 && decodes_ - last_fault_ < 100; }
   /// The shortest that the last step could be: every decoder's row, and the least progress of a
   /// prompt.
   Duration least_cost() const { return least_cost_; }
   std::uint64_t decodes() const { return decodes_; }
   std::uint64_t fatal() const { return fatal_; }
   std::uint64_t no_room() const { return no_room_; }
-  /// Requests that met a second fault in a row.
+  /// Failed steps with one slot, but for the first.
   std::uint64_t failures_allowed() const { return failures_allowed_; }
 
  private:
@@ -60,11 +62,10 @@ class StepProbe {
   Trace& trace_;
   std::map<SlotId, SlotView> now_;                // of this decode
   std::map<SlotId, std::int32_t> sampled_after_;  // position of the last logits, by slot
-  std::map<SlotId, std::uint32_t> faults_;        // in a row
   std::size_t decoders_ = 0;
   std::size_t singles_ = 0;
   std::size_t rows_ = 0;
-  std::uint64_t last_fatal_ = 0;
+  std::uint64_t last_fault_ = 0;
   Duration least_cost_{};
   DecodeStatus last_ = DecodeStatus::kOk;
   std::uint64_t decodes_ = 0;

@@ -51,7 +51,13 @@ void World::make_voices() {
   TimePoint time = clock_.now();
   for (std::uint32_t i = 0; i < options_.speakers; ++i) {
     const auto turns = 1 + static_cast<std::uint32_t>(random_.below(options_.turns_max));
-    voices_.push_back({std::make_unique<Speaker>(options_, oracle_, random_), turns});
+    Voice voice{std::make_unique<Speaker>(options_, oracle_, random_), turns, {}, {}};
+    voice.tenant = TenantId(random_.below(options_.tenants));
+    voice.priority = PriorityClass::kStandard;
+    if (random_.chance(options_.other_priority_chance)) {
+      voice.priority = random_.chance(0.5) ? PriorityClass::kPriority : PriorityClass::kBatch;
+    }
+    voices_.push_back(std::move(voice));
     arrivals_.emplace(time, i);
     time += wait_of_mean(random_.chance(kBurstEndsChance) ? kQuietGapSeconds : kBurstGapSeconds);
   }
@@ -95,22 +101,27 @@ void World::call(std::size_t voice) {
   SimRequest request = voices_[voice].speaker->next_request();
   const ClientSurroundings surroundings{
       *tier_, admission_, oracle_, clock_, sim_parse_options(options_), random_, trace_};
-  auto client =
-      std::make_unique<SimClient>(surroundings, std::move(request), make_habits(), next_number_++);
+  auto client = std::make_unique<SimClient>(surroundings, std::move(request),
+                                            make_habits(voices_[voice]), next_number_++);
   const std::size_t in_flight = admission_.in_flight();
   client->enter();
   if (client->over()) {
     check_refusal(*client, in_flight);
   } else {
     ++submitted_;
+    // It may overtake those that are here.
+    for (Call& call : calls_) call.patience += client->work() + 1;
     if (stopped_) client->hurry();
   }
   calls_.push_back({std::move(client), voice, 0});
   calls_.back().patience = work_of_all();
 }
 
-ClientHabits World::make_habits() {
+ClientHabits World::make_habits(const Voice& voice) {
   ClientHabits habits;
+  habits.scheduling.tenant = voice.tenant;
+  habits.scheduling.priority = voice.priority;
+  if (options_.private_scopes) habits.scope = ScopeId(1 + voice.tenant.value);
   if (random_.chance(options_.slow_chance)) {
     habits.read_every = 1 + static_cast<std::uint32_t>(random_.below(20));
     habits.buffer_bytes = 1 + random_.below(24);
@@ -161,6 +172,7 @@ bool World::step() {
   trace_.add(milliseconds_of(begin) + " step " +
              std::to_string((clock_.now() - begin).count() / 1'000) + " us, " +
              std::to_string(tier_->snapshot().last_step_rows) + " rows");
+  note_parks(before);
   check_step(clock_.now() - begin);
   check_progress(before);
   check_placing(before);
@@ -211,7 +223,11 @@ void World::settle() {
 void World::part_with(Call& call) {
   SimClient& client = *call.client;
   Voice& voice = voices_[call.voice];
-  if (client.placed_at()) places_.emplace_back(client.number(), *client.placed_at());
+  if (client.placed_at()) {
+    const Scheduling& scheduling = client.habits().scheduling;
+    places_.push_back({client.number(), scheduling.tenant, scheduling.priority,
+                       client.submitted_at(), *client.placed_at()});
+  }
   if (client.error()) check_failure(client);
   if (client.answered()) {
     ++counts_["answered: " + client.seen().stop_reason];
@@ -224,7 +240,8 @@ void World::part_with(Call& call) {
     voice.requests_left = 0;
   } else {
     // Overload costs no turn: the client comes again until it is served.
-    const bool refused = client.error() && client.error()->code == ErrorCode::kOverloaded;
+    const bool refused = client.error() && (client.error()->code == ErrorCode::kOverloaded ||
+                                            client.error()->code == ErrorCode::kShed);
     if (!refused) --voice.requests_left;
     if (voice.requests_left > 0) come_back(call.voice, kRetrySeconds);
   }

@@ -59,6 +59,16 @@ class World {
   struct Voice {
     std::unique_ptr<Speaker> speaker;
     std::uint32_t requests_left = 0;
+    TenantId tenant;
+    PriorityClass priority = PriorityClass::kStandard;
+  };
+  /// A request that got its slot.
+  struct Place {
+    std::uint64_t number = 0;
+    TenantId tenant;
+    PriorityClass priority = PriorityClass::kStandard;
+    TimePoint arrived_at{};
+    TimePoint placed_at{};
   };
   struct Call {
     std::unique_ptr<SimClient> client;
@@ -71,7 +81,7 @@ class World {
   void round();
   void let_arrive();
   void call(std::size_t voice);
-  ClientHabits make_habits();
+  ClientHabits make_habits(const Voice& voice);
   void come_to_an_end();
   void stop_now();
   bool step();
@@ -85,6 +95,8 @@ class World {
 
   // What must hold (world_rules.cc)
   void check_step(Duration took);
+  void note_parks(const EngineSnapshot& before);
+  bool unsettled() const;
   void check_progress(const EngineSnapshot& before);
   void check_placing(const EngineSnapshot& before);
   bool prompts_overlap() const;
@@ -112,13 +124,14 @@ class World {
   std::multimap<TimePoint, std::size_t> arrivals_;  // voices by time
   std::vector<Call> calls_;                         // in order of arrival
   std::vector<std::unique_ptr<SimClient>> gone_;    // over; the engine may hold them for one step
-  std::vector<std::pair<std::uint64_t, TimePoint>> places_;  // number of a client, time of its slot
+  std::vector<Place> places_;
 
   std::uint64_t tick_ = 0;
   std::uint64_t next_number_ = 0;
   std::uint64_t submitted_ = 0;
   std::size_t leavers_ = 0;      // since the step before
   std::size_t left_inside_ = 0;  // the decode that runs or ran last
+  std::uint64_t last_park_ = 0;  // the decode with or before which somebody was parked or went on
   bool all_leave_ = false;       // in the middle of the decode that runs
   bool stopping_ = false;        // the loop was told to stop
   bool stopped_ = false;         // and everybody in it was told

@@ -29,6 +29,8 @@ EngineConfig make_engine(Random& random) {
   // Half of the pools are too small for a full window in every slot, so that admission waits.
   const std::uint32_t full = engine.sequences * engine.context_tokens;
   engine.kv_cells = random.chance(0.5) ? full : between(random, engine.context_tokens, full);
+  engine.parked_sequences = pick(random, std::array{0u, 2u, 16u});
+  engine.host_cache_bytes = pick(random, std::array<std::uint64_t, 3>{0, 20'000, 1'000'000});
   return engine;
 }
 
@@ -55,6 +57,9 @@ WorldOptions make_world_options(std::uint64_t seed) {
 
   options.speakers = between(random, 4, 16);
   options.turns_max = between(random, 1, 3);
+  options.tenants = between(random, 1, 3);
+  options.private_scopes = random.chance(0.3);
+  options.other_priority_chance = pick(random, std::array{0.0, 0.4});
   options.malformed_chance = 0.06;
   options.too_long_chance = 0.03;
   options.cancel_chance = pick(random, std::array{0.0, 0.15, 0.5});

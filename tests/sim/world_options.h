@@ -30,7 +30,10 @@ struct WorldOptions {
   // The clients
   std::uint32_t speakers = 0;
   std::uint32_t turns_max = 0;  ///< requests of one speaker
-  double malformed_chance = 0;  ///< of each request, as the following ones
+  std::uint32_t tenants = 1;
+  bool private_scopes = false;       ///< tenants share no prefixes
+  double other_priority_chance = 0;  ///< of a speaker: all its requests go first, or last
+  double malformed_chance = 0;       ///< of each request, as the following ones
   double too_long_chance = 0;
   double cancel_chance = 0;
   double slow_chance = 0;     ///< reads seldom, through a tiny buffer

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from dev import build, bundle, clients, llama, model, runner, sysdeps
+from dev import bench, build, bundle, clients, llama, model, runner, sim_trace, sysdeps
 from dev.checks import all as checks
 from dev.common import ROOT, Failure, say
 from dev.tally import Tally
@@ -40,6 +40,8 @@ def parser():
     command.add_argument("--fix", action="store_true", help="let clang-format change the files")
     command = add("bench", do_bench, "build and run the benchmarks; words after -- go to them")
     command.add_argument("name", nargs="?", default="", help="only programs of this name")
+    command.add_argument("--peer", metavar="PATH", help="a llama-server for `bench peer` (default: "
+                         "the pinned release, compiled once)")
     command = add("san", do_san, "run the compiled tests under a sanitizer")
     command.add_argument("kind", choices=sorted(SANITIZERS))
     command.add_argument("name", nargs="?", default="", help="only tests with this in their name")
@@ -50,6 +52,14 @@ def parser():
     command.add_argument("--seed", type=int, help="repeat a run of the own driver")
     command = add("sim", do_sim, "run the simulation tests with one seed")
     command.add_argument("seed", type=int)
+    command = add("sim-trace", do_sim_trace, "replay recorded traffic through the cache and the "
+                  "engine; words after -- go to the program")
+    command.add_argument("file", nargs="?", help="a Mooncake, Azure or VTC trace")
+    command.add_argument("--cells", metavar="N", help="size of the prefix cache in tokens, or as "
+                         "5%% of all different blocks of a Mooncake trace")
+    command.add_argument("--all", action="store_true", help="every trace of ../shared/data/traces")
+    command.add_argument("--write", action="store_true",
+                         help="with --all: write docs/measurements/trace_sim.md")
     command = add("golden", do_golden, "run the tests that have golden files")
     command.add_argument("--update", action="store_true", help="rewrite the files instead")
     command = add("bundle", do_bundle, "write everything that is downloaded to one file")
@@ -146,16 +156,7 @@ def do_check(args, sources):
 
 
 def do_bench(args, sources):
-    sysdeps.require(["build", "bench"], args.yes)
-    model.ModelDownload(sources).start().wait()
-    folder = build.build("bench", args.llama, sources)
-    programs = [path for path in sorted(folder.rglob("zh_*_bench"))
-                if path.is_file() and args.name in path.name]
-    if not programs:
-        raise Failure("no benchmark has that name")
-    for path in programs:
-        subprocess.run([str(path), *args.rest], check=True, cwd=ROOT)
-    return 0
+    return bench.run(args, sources)
 
 
 def do_san(args, sources):
@@ -224,6 +225,10 @@ def do_sim(args, sources):
     return compiled_tests(args, sources, "^zh_sim_test$", {"ZEROHOP_SIM_SEED": str(args.seed)})
 
 
+def do_sim_trace(args, sources):
+    return sim_trace.run(args, sources)
+
+
 def do_golden(args, sources):
     """Every test with a golden file obeys the variable; the others just run."""
     variables = {"ZEROHOP_GOLDEN_UPDATE": "1"} if args.update else {}
@@ -252,8 +257,8 @@ def main(words):
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # tidy up, then end
     args.rest = rest
     args.become = []  # the command line that takes this process over when everything is prepared
-    if rest and args.command not in ("run", "bench"):
-        say("only `run` and `bench` take words after --")
+    if rest and args.command not in ("run", "bench", "sim-trace"):
+        say("only `run`, `bench` and `sim-trace` take words after --")
         return 2
     try:
         with bundle.sources(args.bundle) as sources:

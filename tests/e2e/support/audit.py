@@ -20,7 +20,8 @@ ANTHROPIC = {"messages": anthropic_shapes.message,
 OPENAI = {"chat/completions": openai_shapes.CHAT, "completions": openai_shapes.COMPLETION,
           "embeddings": openai_shapes.EMBEDDINGS, "responses": openai_shapes.response}
 # Answers about the server itself; their own tests read them.
-OPERATIONS = re.compile(r"(healthz|livez|health|metrics|api/hello|v1/health|)")
+OPERATIONS = re.compile(
+    r"(healthz|livez|health|metrics|api/hello|v1/health|system_info|cache/misses|)")
 
 _complaints = []
 _lock = threading.Lock()

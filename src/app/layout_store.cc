@@ -1,0 +1,118 @@
+#include "app/layout_store.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "app/engine_setup.h"
+#include "app/machine.h"
+#include "app/text_hash.h"
+#include "base/log.h"
+#include "model/llama_backend.h"
+
+namespace zerohop {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+std::string_view text_at(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains(key);
+  const json::string* text = value == nullptr ? nullptr : value->if_string();
+  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
+}
+
+std::optional<KvLayoutChoiceReport> load(const fs::path& file, const std::string& key) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  return parse_layout({std::istreambuf_iterator<char>(stream), {}}, key);
+}
+
+void store(const fs::path& file, const std::string& text) {
+  std::error_code fault;
+  fs::create_directories(file.parent_path(), fault);
+  fs::path beside = file;
+  beside += ".part";
+  std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (stream) fs::rename(beside, file, fault);
+  if (!stream || fault) log_warning("layout not stored", {{"file", file.string()}});
+}
+
+// On a busy machine the time may run out before that; the next start tries again then.
+bool compared_both(const KvLayoutChoiceReport& report) {
+  const auto measured = [&report](KvLayout layout) {
+    return std::ranges::any_of(report.candidates, [layout](const LayoutFigures& figures) {
+      return figures.measured && figures.layout == layout;
+    });
+  };
+  return measured(KvLayout::kUnified) && measured(KvLayout::kStreams);
+}
+
+}  // namespace
+
+bool measures_layout(const EngineConfig& config) {
+  return config.kv_layout == KvLayoutChoice::kAuto && !config.deterministic;
+}
+
+std::string layout_text(const KvLayoutChoiceReport& report, const std::string& key) {
+  const bool on = report.flash_attention == FlashAttention::kOn;
+  const bool off = report.flash_attention == FlashAttention::kOff;
+  return json::serialize(
+      json::object{{"key", key},
+                   {"kv_layout", report.layout == KvLayout::kStreams ? "streams" : "unified"},
+                   {"flash_attention", on    ? "on"
+                                       : off ? "off"
+                                             : "auto"},
+                   {"reason", report.reason}});
+}
+
+std::optional<KvLayoutChoiceReport> parse_layout(const std::string& text, const std::string& key) {
+  boost::system::error_code fault;
+  const json::value parsed = json::parse(text, fault);
+  const json::object* object = fault ? nullptr : parsed.if_object();
+  if (object == nullptr || text_at(*object, "key") != key) return std::nullopt;
+  KvLayoutChoiceReport report;
+  const std::string_view layout = text_at(*object, "kv_layout");
+  const std::string_view attention = text_at(*object, "flash_attention");
+  if (layout != "unified" && layout != "streams") return std::nullopt;
+  if (attention != "on" && attention != "off" && attention != "auto") return std::nullopt;
+  report.layout = layout == "streams" ? KvLayout::kStreams : KvLayout::kUnified;
+  report.flash_attention = attention == "on"    ? FlashAttention::kOn
+                           : attention == "off" ? FlashAttention::kOff
+                                                : FlashAttention::kAuto;
+  report.measured = true;
+  report.reason = text_at(*object, "reason");
+  return report;
+}
+
+KvLayoutChoiceReport layout_for(const Model& model, const EngineConfig& config, const Clock& clock,
+                                const fs::path& folder) {
+  const ContextOptions options = context_options(config, model.info());
+  const std::string machine = processor_name() + "|" + std::string(llama_library_version());
+  const std::string key = layout_choice_key(model.info(), options, machine);
+  const fs::path file =
+      folder.empty() ? fs::path() : folder / ("layout-" + std::to_string(text_hash(key)) + ".json");
+  if (!file.empty()) {
+    if (auto stored = load(file, key)) {
+      log_info("layout", {{"reason", stored->reason}, {"measured", "earlier"}});
+      return *std::move(stored);
+    }
+  }
+  LayoutProbe probe;
+  probe.clock = &clock;
+  KvLayoutChoiceReport report = measure_layouts(model, options, probe);
+  log_info("layout", {{"reason", report.reason},
+                      {"measured", report.measured ? "now" : "not"},
+                      {"spent_ms", std::to_string(static_cast<int>(report.spent_ms))}});
+  if (compared_both(report) && !file.empty()) store(file, layout_text(report, key));
+  return report;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,59 @@
+#include "app/layout_store.h"
+
+#include <gtest/gtest.h>
+
+#include "app/test_folder.h"
+#include "model/fake_model.h"
+
+namespace zerohop {
+namespace {
+
+TEST(LayoutStore, GivesBackWhatWasStoredUnderTheSameKey) {
+  KvLayoutChoiceReport report;
+  report.layout = KvLayout::kStreams;
+  report.flash_attention = FlashAttention::kOff;
+  report.reason = "streams \"win\"";
+  const auto again = parse_layout(layout_text(report, "k"), "k");
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->layout, KvLayout::kStreams);
+  EXPECT_EQ(again->flash_attention, FlashAttention::kOff);
+  EXPECT_EQ(again->reason, report.reason);
+  EXPECT_TRUE(again->measured);
+  EXPECT_FALSE(parse_layout(layout_text(report, "k"), "other").has_value());
+}
+
+TEST(LayoutStore, TakesNoDamagedText) {
+  for (const char* bad : {"", "[]", "{", R"({"key":"k"})",
+                          R"({"key":"k","kv_layout":"cubes","flash_attention":"on"})",
+                          R"({"key":"k","kv_layout":"streams","flash_attention":1})"}) {
+    EXPECT_FALSE(parse_layout(bad, "k").has_value()) << bad;
+  }
+}
+
+TEST(LayoutStore, MeasuresOnlyWhereTheChoiceIsLeftToIt) {
+  EngineConfig config;
+  EXPECT_TRUE(measures_layout(config));
+  config.deterministic = true;
+  EXPECT_FALSE(measures_layout(config));
+  config.deterministic = false;
+  config.kv_layout = KvLayoutChoice::kStreams;
+  EXPECT_FALSE(measures_layout(config));
+}
+
+TEST(LayoutStore, KeepsAMeasurementForTheNextStart) {
+  const TestFolder folder;
+  const auto model = make_fake_model({});
+  const SteadyClock clock;
+  EngineConfig config;
+  config.context_tokens = 512;
+  config.sequences = 2;
+  const KvLayoutChoiceReport first = layout_for(*model, config, clock, folder.path());
+  const KvLayoutChoiceReport second = layout_for(*model, config, clock, folder.path());
+  ASSERT_TRUE(first.measured);
+  EXPECT_EQ(second.layout, first.layout);
+  EXPECT_EQ(second.reason, first.reason);
+  EXPECT_EQ(second.spent_ms, 0) << "was measured again";
+}
+
+}  // namespace
+}  // namespace zerohop

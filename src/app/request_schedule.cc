@@ -1,0 +1,104 @@
+#include "app/request_schedule.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "app/text_hash.h"
+#include "core/service_estimate.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::string_view kCacheKeyHeader = "x-anthropic-cache-key";
+constexpr std::string_view kDeadlineHeader = "anthropic-deadline-ms";
+constexpr std::string_view kTimeoutHeader = "x-stainless-timeout";
+constexpr std::size_t kCacheKeyBytesMax = 256;
+constexpr std::uint64_t kDeadlineMillisecondsMax = 86'400'000;  // a day
+
+// Digits and nothing else.
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, number);
+  if (fault != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+Result<std::uint64_t> parse_affinity(const Headers& headers) {
+  const auto key = headers.find(kCacheKeyHeader);
+  if (!key) return std::uint64_t{0};
+  const bool printable = std::ranges::all_of(*key, [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (key->empty() || key->size() > kCacheKeyBytesMax || !printable) {
+    return invalid_request(std::string(kCacheKeyHeader),
+                           "must be 1 to 256 printable ASCII characters");
+  }
+  return text_hash(*key);
+}
+
+Result<std::optional<TimePoint>> parse_deadline(const Headers& headers, TimePoint received_at) {
+  using Deadline = std::optional<TimePoint>;
+  const auto value = headers.find(kDeadlineHeader);
+  if (!value) return Deadline();
+  const auto number = parse_number(*value);
+  if (!number || *number == 0 || *number > kDeadlineMillisecondsMax) {
+    return invalid_request(std::string(kDeadlineHeader),
+                           "must be a whole number of milliseconds from 1 to 86400000");
+  }
+  return Deadline(received_at + std::chrono::milliseconds(*number));
+}
+
+std::optional<TimePoint> parse_timeout(const Headers& headers, TimePoint received_at) {
+  const auto value = headers.find(kTimeoutHeader);
+  const auto number = value ? parse_number(*value) : std::nullopt;
+  if (!number || *number == 0 || *number > kDeadlineMillisecondsMax / 1'000) return std::nullopt;
+  return received_at + std::chrono::seconds(*number);
+}
+
+}  // namespace
+
+Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& head,
+                                      TimePoint received_at) {
+  RequestSchedule schedule;
+  schedule.tenant = tenant_of(config, head.headers);
+  ZH_ASSIGN_OR_RETURN(schedule.affinity, parse_affinity(head.headers));
+  ZH_ASSIGN_OR_RETURN(schedule.deadline, parse_deadline(head.headers, received_at));
+  schedule.client_gives_up = parse_timeout(head.headers, received_at);
+  return schedule;
+}
+
+Result<void> check_deadline(const RequestSchedule& schedule, const DoorView& door) {
+  if (!schedule.deadline) return {};
+  const Duration left = *schedule.deadline - door.now;
+  ServiceQuestion question;
+  question.itl_objective = door.itl_objective;
+  const auto estimate = estimate_service(door.engine, question);
+  if (left > Duration::zero() && judge_deadline(estimate, left) != DeadlineVerdict::kCannot) {
+    return {};
+  }
+  const Duration wait = estimate ? estimate->first_token : Duration::zero();
+  Error error{ErrorCode::kOverloaded, "", "", {}};
+  error.message = "the deadline (" + std::string(kDeadlineHeader) +
+                  ") cannot be met: the first token would come after about " +
+                  std::to_string(std::chrono::ceil<std::chrono::milliseconds>(wait).count()) +
+                  " ms";
+  // By then the queue has room for as long a wait as this client grants.
+  error.retry_after = std::chrono::ceil<std::chrono::milliseconds>(
+      std::max<Duration>(wait - left, std::chrono::milliseconds(1)));
+  return error;
+}
+
+void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request) {
+  request.scheduling.tenant = schedule.tenant.tenant;
+  request.scheduling.deadline = schedule.deadline;
+  if (shape == AnswerShape::kWhole && schedule.client_gives_up) {
+    const TimePoint end = *schedule.client_gives_up;
+    request.scheduling.deadline = schedule.deadline ? std::min(*schedule.deadline, end) : end;
+  }
+  request.cache.scope = schedule.tenant.scope;
+  request.cache.affinity = schedule.affinity;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,55 @@
+// What the head of a request says about when and how it is to be served:
+//
+//   X-Anthropic-Cache-Key   a client's own name for requests whose prefixes are held on to together
+//   anthropic-deadline-ms   from the first byte of the request: an answer that ends later is worth
+//                           nothing, so one whose first token would come too late is refused at
+// once
+//   x-stainless-timeout     seconds after which an official client gives up. It counts to the head
+//                           of the response, which a stream has long before its end: a bound for
+//                           whole answers only
+//
+// Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "app/config.h"
+#include "app/request_tenant.h"
+#include "base/clock.h"
+#include "core/error.h"
+#include "core/snapshot.h"
+#include "engine/engine_request.h"
+#include "http/message.h"
+
+namespace zerohop {
+
+struct RequestSchedule {
+  RequestTenant tenant;
+  std::uint64_t affinity = 0;                ///< 0: none
+  std::optional<TimePoint> deadline;         ///< what the client said itself
+  std::optional<TimePoint> client_gives_up;  ///< on a whole answer
+};
+
+/// Errors: kInvalidRequest, with the header's name as field. A time-out that is no number is not
+/// looked at: it only informs.
+Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& head,
+                                      TimePoint received_at);
+
+/// What is known at the door.
+struct DoorView {
+  EngineSnapshot engine;
+  TimePoint now{};
+  Duration itl_objective{};
+};
+
+/// Whether the queue leaves room for the client's own deadline. Errors: kOverloaded, with advice
+/// when to come back. What of the prompt is cached is not known here, so only the wait counts; the
+/// engine looks again.
+Result<void> check_deadline(const RequestSchedule& schedule, const DoorView& door);
+
+enum class AnswerShape : std::uint8_t { kWhole, kStream };
+
+void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request);
+
+}  // namespace zerohop

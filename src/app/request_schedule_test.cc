@@ -1,0 +1,134 @@
+#include "app/request_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zerohop {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+RequestHead head_with(const Fields& fields) {
+  RequestHead head;
+  for (const auto& [name, value] : fields) head.headers.add(name, value);
+  return head;
+}
+
+constexpr TimePoint kReceived{std::chrono::seconds(100)};
+
+Result<RequestSchedule> schedule_of(const Fields& fields, const Config& config = {}) {
+  return read_schedule(config, head_with(fields), kReceived);
+}
+
+TEST(RequestSchedule, SaysNothingForARequestThatSaysNothing) {
+  const auto schedule = schedule_of({});
+  ASSERT_TRUE(schedule.ok());
+  EngineRequest request;
+  apply_schedule(*schedule, AnswerShape::kWhole, request);
+  EXPECT_EQ(request.scheduling.tenant, TenantId{});
+  EXPECT_EQ(request.cache.scope, kPublicScope);
+  EXPECT_EQ(request.cache.affinity, 0u);
+  EXPECT_FALSE(request.scheduling.deadline.has_value());
+}
+
+TEST(RequestSchedule, TakesTheClientsOwnKeyOfItsPrefixes) {
+  const auto affinity = [](const std::string& key) {
+    return schedule_of({{"X-Anthropic-Cache-Key", key}})->affinity;
+  };
+  EXPECT_NE(affinity("a"), 0u);
+  EXPECT_EQ(affinity("a"), affinity("a"));
+  EXPECT_NE(affinity("a"), affinity("b"));
+  EXPECT_TRUE(schedule_of({{"x-anthropic-cache-key", std::string(256, 'k')}}).ok());
+  for (const std::string& bad : {std::string(257, 'k'), std::string("\t"), std::string("é")}) {
+    const auto refused = schedule_of({{"x-anthropic-cache-key", bad}});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().field, "x-anthropic-cache-key");
+  }
+}
+
+TEST(RequestSchedule, BoundsAWholeAnswerByTheClientsPatience) {
+  const auto deadline = [](const Fields& fields, AnswerShape shape) {
+    EngineRequest request;
+    apply_schedule(*schedule_of(fields), shape, request);
+    return request.scheduling.deadline;
+  };
+  const Fields patient{{"x-stainless-timeout", "600"}};
+  EXPECT_EQ(deadline(patient, AnswerShape::kWhole), kReceived + std::chrono::seconds(600));
+  EXPECT_EQ(deadline(patient, AnswerShape::kStream), std::nullopt);
+  const Fields both{{"x-stainless-timeout", "600"}, {"anthropic-deadline-ms", "250"}};
+  EXPECT_EQ(deadline(both, AnswerShape::kWhole), kReceived + std::chrono::milliseconds(250));
+  EXPECT_EQ(deadline(both, AnswerShape::kStream), kReceived + std::chrono::milliseconds(250));
+  EXPECT_EQ(deadline({{"x-stainless-timeout", "soon"}}, AnswerShape::kWhole), std::nullopt);
+}
+
+TEST(RequestSchedule, RefusesADeadlineThatIsNone) {
+  for (const char* bad : {"0", "-1", "soon", "", "1.5", "86400001", "99999999999999999999"}) {
+    const auto refused = schedule_of({{"anthropic-deadline-ms", bad}});
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_EQ(refused.error().field, "anthropic-deadline-ms");
+  }
+}
+
+TEST(RequestSchedule, RefusesAtTheDoorWhatTheQueueMakesTooLate) {
+  const auto schedule = schedule_of({{"anthropic-deadline-ms", "1000"}});
+  EngineSnapshot engine;
+  EXPECT_TRUE(check_deadline(*schedule, {engine, kReceived}).ok()) << "no rates are known";
+  engine.prefill_tokens_per_second = 500;
+  engine.decode_step_seconds = 0.01;
+  engine.queued_tokens = 100;
+  EXPECT_TRUE(check_deadline(*schedule, {engine, kReceived}).ok());
+  engine.queued_tokens = 5'000;
+  const Result<void> refused = check_deadline(*schedule, {engine, kReceived});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kOverloaded);
+  EXPECT_GE(refused.error().retry_after, std::chrono::seconds(8));
+  // Without a deadline of its own a request may wait.
+  const auto patient = schedule_of({{"x-stainless-timeout", "1"}});
+  EXPECT_TRUE(check_deadline(*patient, {engine, kReceived}).ok());
+}
+
+TEST(RequestSchedule, RefusesWhatCameTooLateItself) {
+  const auto schedule = schedule_of({{"anthropic-deadline-ms", "10"}});
+  const EngineSnapshot idle;
+  EXPECT_FALSE(check_deadline(*schedule, {idle, kReceived + std::chrono::milliseconds(10)}).ok());
+}
+
+TEST(RequestTenant, IsOneForAllUnlessConfigured) {
+  const RequestHead a = head_with({{"x-api-key", "a"}});
+  const RequestHead b = head_with({{"authorization", "Bearer b"}});
+  Config config;
+  EXPECT_EQ(tenant_of(config, a.headers).tenant, tenant_of(config, b.headers).tenant);
+  EXPECT_EQ(tenant_of(config, a.headers).scope, kPublicScope);
+  config.scheduler.tenant_by = TenantBy::kCredential;
+  EXPECT_NE(tenant_of(config, a.headers).tenant, tenant_of(config, b.headers).tenant);
+  EXPECT_EQ(tenant_of(config, a.headers).scope, kPublicScope);
+  config.cache.share = CacheShare::kTenant;
+  EXPECT_NE(tenant_of(config, a.headers).scope, tenant_of(config, b.headers).scope);
+  EXPECT_NE(tenant_of(config, {}).scope, kPublicScope);
+}
+
+TEST(RequestTenant, OfBatchesIsNoClients) {
+  Config config;
+  EXPECT_EQ(batch_tenant(config).scope, kPublicScope);
+  config.cache.share = CacheShare::kTenant;
+  EXPECT_NE(batch_tenant(config).scope, kPublicScope);
+  EXPECT_NE(batch_tenant(config).scope, tenant_of(config, {}).scope);
+}
+
+TEST(RequestTenant, KnowsBothFormsOfACredential) {
+  const auto credential = [](const Fields& fields) {
+    return std::string(credential_of(head_with(fields).headers));
+  };
+  EXPECT_EQ(credential({}), "");
+  EXPECT_EQ(credential({{"x-api-key", "k"}}), "k");
+  EXPECT_EQ(credential({{"Authorization", "bearer  t"}}), "t");
+  EXPECT_EQ(credential({{"Authorization", "Basic eA=="}}), "");
+  EXPECT_EQ(credential({{"Authorization", "Bearer"}}), "");
+  EXPECT_EQ(credential({{"x-api-key", "k"}, {"Authorization", "Bearer t"}}), "k");
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,40 @@
+#include "app/request_tenant.h"
+
+#include "app/text_hash.h"
+
+namespace zerohop {
+
+std::string_view credential_of(const Headers& headers) {
+  if (const auto key = headers.find("x-api-key"); key && !key->empty()) return *key;
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view value = headers.find("authorization").value_or("");
+  if (!equals_ignoring_case(value.substr(0, kBearer.size()), kBearer)) return {};
+  const std::size_t token = value.find_first_not_of(' ', kBearer.size());
+  return token == value.npos ? std::string_view() : value.substr(token);
+}
+
+namespace {
+
+RequestTenant tenant_named(const Config& config, std::string_view name) {
+  const bool takes_turns = config.scheduler.tenant_by == TenantBy::kCredential;
+  const bool keeps_apart = config.cache.share == CacheShare::kTenant;
+  if (!takes_turns && !keeps_apart) return {};
+  const std::uint64_t hash = text_hash(name);
+  RequestTenant tenant;
+  if (takes_turns) tenant.tenant = TenantId{hash};
+  if (keeps_apart) tenant.scope = ScopeId{hash};
+  return tenant;
+}
+
+}  // namespace
+
+RequestTenant tenant_of(const Config& config, const Headers& headers) {
+  return tenant_named(config, credential_of(headers));
+}
+
+// No header can hold a line break, so no credential is this one.
+RequestTenant batch_tenant(const Config& config) {
+  return tenant_named(config, "message\nbatches");
+}
+
+}  // namespace zerohop

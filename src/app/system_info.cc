@@ -1,0 +1,101 @@
+#include "app/system_info.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <string_view>
+
+#include "app/machine.h"
+#include "app/version.h"
+#include "model/llama_backend.h"
+
+namespace zerohop {
+namespace {
+
+namespace json = boost::json;
+
+json::object describe_model(const ModelInfo& info) {
+  return {{"name", info.name},
+          {"description", info.description},
+          {"architecture", info.architecture},
+          {"parameters", info.parameters},
+          {"file_bytes", info.file_bytes},
+          {"vocabulary", info.vocabulary},
+          {"context_trained", info.context_trained},
+          {"kv_bytes_per_cell", info.kv_bytes_per_cell}};
+}
+
+std::string_view flash_attention_name(FlashAttention choice) {
+  switch (choice) {
+    case FlashAttention::kOn: return "on";
+    case FlashAttention::kOff: return "off";
+    case FlashAttention::kAuto: break;
+  }
+  return "auto";
+}
+
+json::object describe_context(const Tier& tier) {
+  const ContextOptions& context = tier.context();
+  return {{"window_tokens", context.window},
+          {"sequences", context.sequences},
+          {"parked_sequences", context.parked},
+          {"kv_layout", context.layout == KvLayout::kUnified ? "unified" : "streams"},
+          {"kv_layout_reason", tier.layout_reason()},
+          {"kv_cells", tier.snapshot().cells_total},
+          {"flash_attention", flash_attention_name(context.flash_attention)},
+          {"threads", context.threads},
+          {"batch_rows", context.batch_rows}};
+}
+
+json::object describe_cache(const Config& config, const EngineSnapshot& engine) {
+  return {{"keep", config.cache.keep == KeepRule::kMarked ? "marked" : "all"},
+          {"share", config.cache.share == CacheShare::kTenant ? "tenant" : "all"},
+          {"eviction", config.cache.eviction == EvictionOrder::kLeastRecent ? "lru" : "reuse"},
+          {"host_bytes", engine.host_bytes},
+          {"host_bytes_max", engine.host_bytes_max},
+          {"host_entries", engine.host_entries},
+          {"host_entries_max", config.cache.kv_cache_max_entries},
+          {"warm_prefixes", config.cache.warm_prefixes.size()}};
+}
+
+json::object describe_pressure(const EngineSnapshot& engine) {
+  return {{"rung", pressure_rung_name(engine.rung)},
+          {"cause", pressure_cause_name(engine.rung_cause)},
+          {"fragmentation", engine.fragmentation},
+          {"circuit_open", engine.circuit_open}};
+}
+
+}  // namespace
+
+std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t window) {
+  // Cached cells give way to a running request; reserved and active ones do not.
+  const std::uint32_t held =
+      std::min(engine.cells_total, engine.cells_active + engine.cells_reserved);
+  const std::uint32_t free = engine.cells_total - held;
+  return std::min(free, window);
+}
+
+std::string system_info_body(const Service& service) {
+  const Tier& tier = service.tier();
+  const EngineSnapshot engine = tier.snapshot();
+  json::object labels;
+  for (const auto& [name, value] : service.config.instance.labels) labels[name] = value;
+  json::object body;
+  body["version"] = kVersion;
+  body["libllama"] = llama_library_version();
+  body["instance"] = service.config.instance.id;
+  body["pool"] = service.config.instance.pool;
+  body["labels"] = std::move(labels);
+  body["model"] = describe_model(tier.model().info());
+  body["context"] = describe_context(tier);
+  body["cache"] = describe_cache(service.config, engine);
+  body["limits"] = {{"requests_max", service.config.limits.requests_max},
+                    {"default_max_tokens", service.config.limits.default_max_tokens},
+                    {"itl_objective_ms", service.config.engine.itl_objective_ms}};
+  body["pressure"] = describe_pressure(engine);
+  body["hardware"] = {{"usable_cores", usable_cores()}, {"free_memory_bytes", free_memory_bytes()}};
+  body["recommended_max_tokens"] = recommended_max_tokens(engine, tier.window());
+  return json::serialize(body);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,72 @@
+#include "core/service_estimate.h"
+
+#include <algorithm>
+
+namespace zerohop {
+namespace {
+
+// However full the steps are with decoding, prompts get this share of the time: the planner always
+// advances one (engine/batch_planner.h).
+constexpr double kPrefillShareMin = 0.15;
+
+struct Rates {
+  double prompt_tokens_per_second = 0;
+  double step_seconds = 0;  ///< of one more decoder
+};
+
+// What a prompt gets while the others decode: a step is an objective long, and their tokens come
+// first.
+std::optional<Rates> rates_of(const EngineSnapshot& engine, Duration itl_objective) {
+  if (engine.prefill_tokens_per_second <= 0) return std::nullopt;
+  const double objective = to_seconds(itl_objective);
+  double share = 1;
+  if (engine.decoding > 0 && objective > 0) {
+    share = std::clamp(1 - engine.decode_step_seconds / objective, kPrefillShareMin, 1.0);
+  }
+  return Rates{engine.prefill_tokens_per_second * share, engine.decode_step_seconds};
+}
+
+// Until a sequence is free for a newcomer behind everybody who waits: one is freed every
+// request_seconds ÷ sequences.
+double sequence_wait(const EngineSnapshot& engine) {
+  const double there = double{1} * engine.running() + engine.queued + engine.parked_requests;
+  if (engine.sequences_max == 0 || there < engine.sequences_max) return 0;
+  const double ahead = there + 1 - engine.sequences_max;
+  return ahead * engine.request_seconds / engine.sequences_max;
+}
+
+}  // namespace
+
+std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
+                                                const ServiceQuestion& question) {
+  const std::optional<Rates> rates = rates_of(engine, question.itl_objective);
+  if (!rates) return std::nullopt;
+  // Prompts are computed while sequences become free, so the longer of the two counts.
+  const double prompts =
+      static_cast<double>(engine.queued_tokens) / rates->prompt_tokens_per_second;
+  const double wait = std::max(prompts, sequence_wait(engine));
+  const double first =
+      wait + question.uncached_tokens / rates->prompt_tokens_per_second + rates->step_seconds;
+  const double rest = question.max_tokens > 0 ? question.max_tokens - 1.0 : 0.0;
+  ServiceEstimate estimate;
+  estimate.queue_wait = from_seconds(wait);
+  estimate.first_token = from_seconds(first);
+  estimate.last_token = from_seconds(first + rest * rates->step_seconds);
+  return estimate;
+}
+
+DeadlineVerdict judge_deadline(const std::optional<ServiceEstimate>& estimate, Duration left) {
+  if (left <= Duration::zero()) return DeadlineVerdict::kCannot;
+  if (!estimate || estimate->last_token <= left) return DeadlineVerdict::kMeets;
+  return estimate->first_token <= left ? DeadlineVerdict::kMayMiss : DeadlineVerdict::kCannot;
+}
+
+std::optional<TimePoint> latest_start(const EngineSnapshot& engine, const ServiceQuestion& question,
+                                      TimePoint deadline) {
+  const std::optional<Rates> rates = rates_of(engine, question.itl_objective);
+  if (!rates) return std::nullopt;
+  const double own = question.uncached_tokens / rates->prompt_tokens_per_second;
+  return deadline - from_seconds(own + rates->step_seconds);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,48 @@
+// When a request that came now would get its first token, and its last: what the engine's snapshot
+// says about the future. For deadlines that cannot be met (refused at the door), for the order of
+// those that can, and for the advice when to come back. Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "core/snapshot.h"
+
+namespace zerohop {
+
+struct ServiceQuestion {
+  std::uint32_t uncached_tokens = 0;  ///< of the prompt
+  std::uint32_t max_tokens = 0;
+  Duration itl_objective{};  ///< of the engine: how long a step may be while somebody decodes
+};
+
+struct ServiceEstimate {
+  Duration queue_wait{};   ///< for everything that is in front of it
+  Duration first_token{};  ///< from now
+  Duration last_token{};   ///< from now, if the answer is as long as it may be
+};
+
+/// Nothing while the engine has not learned its rates.
+///
+/// Whatever waits or is in prefill is taken to come first. Fair order may be kinder to this one, so
+/// the estimate is an upper one for tenants that were served little.
+std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
+                                                const ServiceQuestion& question);
+
+enum class DeadlineVerdict : std::uint8_t {
+  kMeets,    ///< the whole answer fits, or nothing is known yet
+  kMayMiss,  ///< only an answer shorter than max_tokens does
+  kCannot,   ///< not even the first token does
+};
+
+/// `left`: time until the deadline.
+DeadlineVerdict judge_deadline(const std::optional<ServiceEstimate>& estimate, Duration left);
+
+/// When a request has to leave the queue so that its first token comes before `deadline`
+/// (QueuedWork::start_by): its own prefill and one step before it. Nothing while the engine has not
+/// learned its rates.
+std::optional<TimePoint> latest_start(const EngineSnapshot& engine, const ServiceQuestion& question,
+                                      TimePoint deadline);
+
+}  // namespace zerohop

@@ -1,0 +1,277 @@
+// What the engine makes of the prefix cache: reuse that is counted exactly, host memory, pressure,
+// warm prefixes, causes of misses.
+
+#include <gtest/gtest.h>
+
+#include "engine/engine_layouts.h"
+
+namespace zerohop {
+namespace {
+
+std::string prompt_of(std::size_t bytes, std::uint64_t seed) {
+  Random random(seed);
+  std::string text;
+  while (text.size() < bytes) text.push_back(static_cast<char>('a' + random.below(26)));
+  return text;
+}
+
+std::vector<Token> tokens_of(const EngineHarness& engine, const std::string& text) {
+  return engine.model->tokenizer().tokenize(text, SpecialTokens::kParse);
+}
+
+// Conversations of several turns, more of them than there are slots or cells for.
+TEST(EngineCache, SaysWithReuseWhatItSaysWithout) {
+  for (const TestLayout& layout : all_layouts(500)) {
+    EngineHarness engine(layout.model(), layout.context, layout.engine());
+    std::vector<std::string> talks;
+    for (std::uint64_t i = 0; i < 7; ++i) talks.push_back("system prompt, " + prompt_of(40, i));
+    for (int turn = 0; turn < 3; ++turn) {
+      std::vector<std::shared_ptr<HarnessClient>> clients;
+      for (const std::string& talk : talks) {
+        clients.push_back(engine.submit({.prompt = talk, .max_tokens = 20}));
+      }
+      engine.run();
+      for (std::size_t i = 0; i < talks.size(); ++i) {
+        clients[i]->read();
+        EXPECT_EQ(clients[i]->text(), text_alone(layout, talks[i], 20)) << layout.name;
+        talks[i] += clients[i]->text() + " and then? ";
+      }
+    }
+    EXPECT_GT(engine.loop->snapshot().prompt_tokens_cached, 0u) << layout.name;
+  }
+}
+
+TEST(EngineCache, BringsATurnBackFromHostMemory) {
+  for (const TestLayout& layout : all_layouts(256)) {
+    if (layout.host_bytes_max == 0) continue;
+    EngineHarness engine(layout.model(), layout.context, layout.engine());
+    const std::string prompt = prompt_of(150, 1);
+    const auto first = engine.complete({.prompt = prompt, .max_tokens = 10});
+    for (std::uint64_t i = 2; i < 12; ++i) {  // drives everything else out of the cells
+      engine.complete({.prompt = prompt_of(200, i), .max_tokens = 10});
+    }
+    EXPECT_GT(engine.loop->snapshot().tokens_saved, 0u) << layout.name;
+    const std::string next = prompt + first->text() + "more";
+    const auto second = engine.complete({.prompt = next, .max_tokens = 10});
+    EXPECT_GE(second->find<Started>()->usage.prompt_tokens_cached, 150u) << layout.name;
+    EXPECT_GE(engine.loop->snapshot().prompt_tokens_restored, 150u) << layout.name;
+    EXPECT_EQ(second->text(), text_alone(layout, next, 10)) << layout.name;
+  }
+}
+
+TEST(EngineCache, StaysWithinTheBytesOfHostMemory) {
+  TestLayout layout = all_layouts(256)[1];
+  layout.host_bytes_max = 4000;
+  EngineHarness engine(layout.model(), layout.context, layout.engine());
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    engine.complete({.prompt = prompt_of(120, i), .max_tokens = 10});
+    ASSERT_LE(engine.loop->snapshot().host_bytes, 4000u);
+  }
+  EXPECT_GT(engine.loop->snapshot().tokens_forgotten, 0u);
+}
+
+TEST(EngineCache, NamesThePartOfThePromptInWhichAMissBegan) {
+  EngineHarness engine(endless_model(), harness_context());
+  const auto ask = [&](const std::string& system) {
+    HarnessRequest request{.prompt = system + prompt_of(100, 9), .max_tokens = 2};
+    request.cache.sections.system_end = static_cast<std::uint32_t>(system.size());
+    return engine.complete(std::move(request));
+  };
+  EXPECT_EQ(ask("It is 12:00:01 now. ")->find<Started>()->miss.cause, MissCause::kCold);
+  const CacheMiss miss = ask("It is 12:00:02 now. ")->find<Started>()->miss;
+  EXPECT_EQ(miss.cause, MissCause::kSystemChanged);
+  EXPECT_EQ(miss.position, tokens_of(engine, "It is 12:00:0").size());
+  const EngineSnapshot snapshot = engine.loop->snapshot();
+  EXPECT_EQ(snapshot.misses[static_cast<std::size_t>(MissCause::kSystemChanged)], 1u);
+  EXPECT_GT(snapshot.missed_tokens[static_cast<std::size_t>(MissCause::kSystemChanged)], 0u);
+}
+
+TEST(EngineCache, HasAWarmPrefixBeforeAnybodyAsks) {
+  for (const TestLayout& layout : all_layouts()) {
+    EngineHarness engine(layout.model(), layout.context, layout.engine());
+    const std::string system = prompt_of(150, 3);
+    std::vector<std::byte> state;
+    ASSERT_TRUE(engine.loop
+                    ->submit_warm({tokens_of(engine, system),
+                                   kPublicScope,
+                                   {},
+                                   [&state](std::vector<std::byte> bytes) { state = bytes; }})
+                    .ok());
+    engine.run();
+    EXPECT_FALSE(state.empty()) << layout.name;
+    EXPECT_EQ(engine.loop->snapshot().requests_finished, 0u);
+    EXPECT_EQ(engine.loop->snapshot().queued + engine.loop->snapshot().running(), 0u);
+    // It survives whatever comes in between.
+    for (std::uint64_t i = 10; i < 20; ++i) {
+      engine.complete({.prompt = prompt_of(200, i), .max_tokens = 5});
+    }
+    const auto client = engine.complete({.prompt = system + "hi", .max_tokens = 5});
+    EXPECT_EQ(client->text(), text_alone(layout, system + "hi", 5)) << layout.name;
+    if (layout.context.parked > 0 || layout.host_bytes_max > 0) {
+      EXPECT_GE(client->find<Started>()->usage.prompt_tokens_cached, 149u) << layout.name;
+    }
+
+    // After a restart it comes from its bytes.
+    EngineHarness again(layout.model(), layout.context, layout.engine());
+    bool computed = false;
+    ASSERT_TRUE(again.loop
+                    ->submit_warm({tokens_of(again, system), kPublicScope, state,
+                                   [&computed](std::vector<std::byte>) { computed = true; }})
+                    .ok());
+    again.run();
+    if (layout.host_bytes_max > 0 && layout.can_cut_tail) {
+      EXPECT_FALSE(computed) << layout.name;
+    }
+    EXPECT_EQ(again.complete({.prompt = system + "hi", .max_tokens = 5})->text(), client->text());
+  }
+}
+
+TEST(EngineCache, ComputesAWarmPrefixWhoseBytesAreDamaged) {
+  TestLayout layout = all_layouts()[1];
+  EngineHarness engine(layout.model(), layout.context, layout.engine());
+  bool computed = false;
+  ASSERT_TRUE(engine.loop
+                  ->submit_warm({tokens_of(engine, prompt_of(100, 1)), kPublicScope,
+                                 std::vector<std::byte>(333),
+                                 [&computed](std::vector<std::byte>) { computed = true; }})
+                  .ok());
+  engine.run();
+  EXPECT_TRUE(computed);
+  EXPECT_EQ(engine.complete({.prompt = prompt_of(100, 1) + "x", .max_tokens = 9})->text(),
+            text_alone(layout, prompt_of(100, 1) + "x", 9));
+}
+
+TEST(EngineCache, RefusesAWarmPrefixThatCannotBe) {
+  EngineOptions exact;
+  exact.exactness = Exactness::kExact;
+  EngineHarness reusing(endless_model(), harness_context());
+  EngineHarness nothing(endless_model(), harness_context(), exact);
+  EXPECT_EQ(reusing.loop->submit_warm({}).error().code, ErrorCode::kInvalidRequest);
+  EXPECT_EQ(reusing.loop->submit_warm({std::vector<Token>(257, 'x')}).error().code,
+            ErrorCode::kPromptTooLong);
+  EXPECT_EQ(nothing.loop->submit_warm({{'x'}}).error().code, ErrorCode::kConfiguration);
+}
+
+TEST(EngineCache, MovesIdleCellsToHostMemoryWhenTheyGetScarce) {
+  TestLayout layout = all_layouts(500)[1];
+  EngineHarness engine(layout.model(), layout.context, layout.engine());
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    engine.complete({.prompt = prompt_of(110, i), .max_tokens = 5});
+  }
+  const EngineSnapshot snapshot = engine.loop->snapshot();
+  EXPECT_GT(snapshot.rung_entries[static_cast<std::size_t>(PressureRung::kParkIdle)], 0u);
+  EXPECT_GT(snapshot.tokens_saved, 0u);
+  EXPECT_LT(snapshot.cells_cached, 450u);
+}
+
+TEST(EngineCache, ShortensAnswersThatAllowItWhileCellsAreScarce) {
+  ContextOptions context = harness_context();
+  context.cells = 256;
+  EngineOptions options;
+  options.pressure.dwell_min = Duration::zero();
+  EngineHarness engine(endless_model(), context, options);
+  engine.submit(
+      {.prompt = prompt_of(190, 1), .max_tokens = 60, .scheduling = {.soft_max_tokens = true}});
+  while (engine.loop->snapshot().rung < PressureRung::kSoftMaxTokens) ASSERT_TRUE(engine.step());
+  const auto allows =
+      engine.submit({.prompt = "ab", .max_tokens = 40, .scheduling = {.soft_max_tokens = true}});
+  const auto insists = engine.submit({.prompt = "cd", .max_tokens = 40});
+  engine.run();
+  allows->read();
+  insists->read();
+  EXPECT_EQ(insists->find<Finished>()->usage.output_tokens, 40u);
+  EXPECT_EQ(insists->find<Started>()->soft_max_tokens, 0u);
+  const std::uint32_t cap = allows->find<Started>()->soft_max_tokens;
+  if (engine.loop->snapshot().soft_max_tokens_applied > 0) {
+    EXPECT_GE(cap, 30u);
+    EXPECT_LT(cap, 40u);
+    EXPECT_EQ(allows->find<Finished>()->usage.output_tokens, cap);
+    EXPECT_EQ(allows->find<Finished>()->reason, FinishReason::kMaxTokens);
+  } else {
+    EXPECT_EQ(cap, 0u);
+  }
+}
+
+TEST(EngineCache, ShedsNewRequestsOnTheLastRungOnlyAndTakesThemAgainLater) {
+  ContextOptions context = harness_context();
+  context.sequences = 1;
+  EngineOptions options;
+  options.pressure.wait_max = std::chrono::milliseconds(500);
+  options.pressure.dwell_min = Duration::zero();
+  EngineHarness engine(endless_model(), context, options);
+  std::vector<std::shared_ptr<HarnessClient>> clients;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    clients.push_back(engine.submit({.prompt = prompt_of(200, i), .max_tokens = 40}));
+    EXPECT_TRUE(engine.last_submit.ok());
+  }
+  while (engine.loop->snapshot().rung != PressureRung::kShed) ASSERT_TRUE(engine.step());
+  engine.submit({.prompt = "late"});
+  ASSERT_FALSE(engine.last_submit.ok());
+  EXPECT_EQ(engine.last_submit.error().code, ErrorCode::kShed);
+  EXPECT_EQ(engine.last_submit.error().detail, "shed;queue");
+  EXPECT_GT(engine.last_submit.error().retry_after.count(), 0);
+  engine.run();  // who was let in is served
+  for (const auto& client : clients) {
+    client->read();
+    EXPECT_NE(client->find<Finished>(), nullptr);
+  }
+  EXPECT_NE(engine.complete({.prompt = "later"})->find<Finished>(), nullptr);
+}
+
+TEST(EngineDeadline, EndsARequestWhoseDeadlineIsOverInEveryPhase) {
+  EngineHarness engine(endless_model(), harness_context());
+  const auto ask = [&engine](std::size_t bytes, Duration time) {
+    return engine.submit({.prompt = prompt_of(bytes, bytes),
+                          .max_tokens = 200,
+                          .scheduling = {.deadline = engine.clock.now() + time}});
+  };
+  engine.submit({.prompt = "x", .scheduling = {.deadline = engine.clock.now()}});
+  EXPECT_EQ(engine.last_submit.error().code, ErrorCode::kTimeout);
+
+  const auto queued = ask(20, std::chrono::milliseconds(5));
+  engine.clock.advance(std::chrono::milliseconds(6));
+  EXPECT_FALSE(engine.step());
+  queued->read();
+  ASSERT_NE(queued->find<Failed>(), nullptr);
+  EXPECT_EQ(queued->find<Failed>()->error.code, ErrorCode::kTimeout);
+  EXPECT_EQ(queued->find<Started>(), nullptr);
+  EXPECT_EQ(engine.loop->snapshot().deadlines_refused, 1u);
+
+  const auto decoding = ask(20, std::chrono::milliseconds(150));
+  engine.run();
+  decoding->read();
+  ASSERT_NE(decoding->find<Failed>(), nullptr);
+  EXPECT_EQ(decoding->find<Failed>()->error.code, ErrorCode::kTimeout);
+  EXPECT_NE(decoding->find<TextDelta>(), nullptr);
+  EXPECT_LT(engine.clock.now().time_since_epoch(), std::chrono::seconds(1));
+  EXPECT_EQ(engine.loop->snapshot().running(), 0u);
+}
+
+TEST(EngineDeadline, RefusesWhatCannotBeInTimeBeforeItIsComputed) {
+  EngineHarness engine(endless_model(), harness_context());
+  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
+  const std::uint64_t computed = engine.loop->snapshot().prompt_tokens_computed;
+  const auto late = engine.submit(
+      {.prompt = prompt_of(200, 2),
+       .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(100)}});
+  engine.run();
+  late->read();
+  ASSERT_NE(late->find<Failed>(), nullptr);
+  EXPECT_EQ(late->find<Failed>()->error.code, ErrorCode::kTimeout);
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, computed);
+  EXPECT_EQ(engine.loop->snapshot().deadlines_refused, 1u);
+}
+
+TEST(EngineDeadline, AbortsADecodeInWhichEverybodyIsTooLate) {
+  EngineHarness engine(endless_model(), harness_context());
+  engine.submit({.prompt = prompt_of(60, 1),
+                 .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(50)}});
+  EXPECT_TRUE(engine.step());
+  EXPECT_EQ(engine.steps.back().status, DecodeStatus::kAborted);
+  EXPECT_LT(engine.steps.back().duration, std::chrono::milliseconds(60));
+  EXPECT_FALSE(engine.step());
+  EXPECT_EQ(engine.loop->snapshot().requests_failed, 1u);
+}
+
+}  // namespace
+}  // namespace zerohop

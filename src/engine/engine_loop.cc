@@ -1,0 +1,370 @@
+// The frame of the step loop: what comes in, the order of a step, what ends before its time. See
+// engine_loop.h.
+
+#include "engine/engine_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/service_estimate.h"
+
+namespace zerohop {
+namespace {
+
+// Of a step's time while embeddings wait, the share that they get: one part of four, or what their
+// smallest piece takes.
+constexpr int kEmbeddingShare = 4;
+
+PrefixCacheOptions cache_options(const EngineOptions& options) {
+  PrefixCacheOptions cache = options.cache;
+  if (options.exactness == Exactness::kExact) cache.keep = KeepRule::kNothing;
+  return cache;
+}
+
+FairQueueOptions queue_options(const EngineOptions& options, const KvCapabilities& capabilities) {
+  FairQueueOptions queue = options.fairness;
+  queue.sequences = capabilities.sequences;
+  return queue;
+}
+
+// The rung and its cause, as they stand in a refusal.
+std::string_view shed_detail(PressureCause cause) {
+  switch (cause) {
+    case PressureCause::kNone: break;
+    case PressureCause::kKvCells: return "shed;kv_cells";
+    case PressureCause::kHostBytes: return "shed;host_bytes";
+    case PressureCause::kFragmentation: return "shed;fragmentation";
+    case PressureCause::kQueue: return "shed;queue";
+  }
+  return "shed;none";
+}
+
+Error shutting_down() {
+  return Error{ErrorCode::kShuttingDown, "the server is shutting down", "",
+               std::chrono::seconds(1)};
+}
+
+Error too_late(std::string message) {
+  return Error{ErrorCode::kTimeout, std::move(message), "", {}};
+}
+
+// Shows nothing: a warm prefix has no reader.
+class SilentStage final : public OutputStage {
+ public:
+  StageVerdict accept(Token, std::string_view, std::vector<Event>&) override { return {}; }
+  FinishReason flush(FinishReason reason, std::vector<Event>&) override { return reason; }
+};
+
+}  // namespace
+
+EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
+    : options_(std::move(options)),
+      table_(*parts.tokens),
+      clock_(*parts.clock),
+      waker_(*parts.waker),
+      inbox_(std::make_shared<Inbox>(options_.queue_max)),
+      warm_inbox_(limits::kWarmPrefixesMax),
+      context_(std::move(parts.context)),
+      cache_(context_->capabilities(), cache_options(options_)),
+      executor_(*context_, cache_, clock_),
+      queue_(queue_options(options_, context_->capabilities())),
+      waiting_(queue_),
+      ladder_(options_.pressure),
+      misses_(options_.misses),
+      embedder_(std::move(parts.embedding),
+                EmbedderOptions{options_.queue_max, options_.exactness == Exactness::kExact,
+                                parts.clock, [this] { return stopping_.load(); }}) {
+  ZH_CHECK(options_.window <= context_->capabilities().slot_cells);
+  context_->set_abort([this] { return stopping_.load() || all_dead(); });
+  rows_.reserve(options_.batch_rows);
+  publish();
+}
+
+EngineLoop::~EngineLoop() { ZH_CHECK(waiting_.empty() && running_.empty()); }
+
+std::shared_ptr<TokenStream> EngineLoop::make_stream() {
+  return std::make_shared<TokenStream>([inbox = inbox_] { inbox->wake(); },
+                                       options_.stream_bytes_max);
+}
+
+Result<void> EngineLoop::submit(EngineRequest request) {
+  ZH_CHECK(!request.prompt.empty() && request.stage != nullptr && request.stream != nullptr);
+  ZH_CHECK(request.top_logprobs.value_or(0) <= limits::kTopLogprobsMax);
+  if (request.prompt.size() > options_.window) {
+    return prompt_too_long(request.prompt.size(), options_.window);
+  }
+  if (request.scheduling.deadline && *request.scheduling.deadline <= request.submitted_at) {
+    return too_late("the deadline was over before the request came");
+  }
+  if (const PressureCause cause = shed_cause_.load(); cause != PressureCause::kNone) {
+    return Error{ErrorCode::kShed, "the server has more work than it can take on", "",
+                 std::chrono::seconds(1), shed_detail(cause)};
+  }
+  if (unstarted_.fetch_add(1) >= options_.queue_max) {
+    unstarted_.fetch_sub(1);
+    return Error{ErrorCode::kOverloaded, "the queue is full", "", std::chrono::seconds(1)};
+  }
+  if (!inbox_->try_push(std::move(request))) {
+    unstarted_.fetch_sub(1);
+    return shutting_down();
+  }
+  return {};
+}
+
+Result<void> EngineLoop::submit_warm(WarmPrefix prefix) {
+  if (prefix.tokens.empty()) return invalid_request("tokens", "must not be empty");
+  if (prefix.tokens.size() > options_.window) {
+    return prompt_too_long(prefix.tokens.size(), options_.window);
+  }
+  if (options_.exactness == Exactness::kExact) {
+    return Error{ErrorCode::kConfiguration, "the deterministic mode reuses nothing", "", {}};
+  }
+  if (stopping_) return shutting_down();
+  if (!warm_inbox_.try_push(std::move(prefix))) {
+    return Error{ErrorCode::kOverloaded, "too many warm prefixes", "", {}};
+  }
+  inbox_->wake();
+  return {};
+}
+
+Result<std::shared_ptr<EmbeddingJob>> EngineLoop::submit_embedding(EmbeddingRequest request) {
+  return embedder_.submit(std::move(request), [inbox = inbox_] { inbox->wake(); });
+}
+
+EngineSnapshot EngineLoop::snapshot() const {
+  const std::scoped_lock lock(snapshot_mutex_);
+  EngineSnapshot copy = published_;
+  // Fresher than the last step: what has arrived since.
+  copy.queued = static_cast<std::uint32_t>(unstarted_.load());
+  return copy;
+}
+
+void EngineLoop::stop() {
+  stopping_ = true;
+  embedder_.close();
+  warm_inbox_.close();
+  inbox_->close();
+}
+
+bool EngineLoop::wait() {
+  check_integrity();
+  const std::optional<Duration> due = due_in();
+  const bool open = due ? inbox_->wait_for(*due) : inbox_->wait();
+  return open && !stopping_;
+}
+
+// Idle means idle, unless something happens by time alone: a deadline of somebody who cannot go on,
+// or a rung of the ladder that is left after a while.
+std::optional<Duration> EngineLoop::due_in() const {
+  std::optional<TimePoint> due;
+  const auto look = [&due](const Sequence& sequence) {
+    const auto deadline = sequence.request.scheduling.deadline;
+    if (deadline && (!due || *deadline < *due)) due = deadline;
+  };
+  waiting_.for_each(look);
+  for (const SequencePtr& sequence : running_) look(*sequence);
+  const TimePoint now = clock_.now();
+  const PressureState& rung = ladder_.state();
+  if (rung.rung > PressureRung::kCompact && rung.cause != PressureCause::kFragmentation) {
+    const TimePoint next = now + options_.pressure.dwell_min;
+    due = due ? std::min(*due, next) : next;
+  }
+  if (!due) return std::nullopt;
+  return std::max(*due - now, Duration::zero());
+}
+
+bool EngineLoop::step() {
+  now_ = clock_.now();
+  take_inbox();
+  take_warm();
+  end_dead();
+  promise_cells();
+  const bool relieved = relieve_pressure();
+  park_slow_reader(options_.parking.paused_max);
+  place_waiting();
+  promise_cells();  // to those whose slots hold less than was hoped
+  wake_readers();
+  embedding_ = !stopping_ && embedder_.take_work();
+  bool planned = !stopping_ && plan();
+  // Whoever runs waits for a reader, and somebody else could be computed.
+  while (!planned && !stopping_ && park_slow_reader(Duration::zero())) {
+    place_waiting();
+    promise_cells();
+    wake_readers();
+    planned = plan();
+  }
+  if (planned) compute_step();
+  if (embedding_) {
+    const TimePoint begin = clock_.now();
+    embedder_.step(embedding_budget());
+    state_.busy += clock_.now() - begin;
+  }
+  publish();
+  return planned || embedding_ || relieved;
+}
+
+void EngineLoop::compute_step() {
+  const TimePoint begin = clock_.now();
+  const DecodeStatus status = run();
+  const Duration took = clock_.now() - begin;
+  if (status == DecodeStatus::kOk) {
+    cost_.learn(step_size_, took);
+    commit();
+  } else {
+    undo(status);
+  }
+  state_.busy += clock_.now() - begin;
+  state_.last_step = took;
+  state_.last_step_rows = step_size_.rows;
+  const StepReport report{took, step_size_.rows, sampled_, status};
+  step_sequences_.clear();
+  sweep();
+  publish();
+  wake_readers();
+  if (options_.on_step) options_.on_step(report);
+}
+
+Duration EngineLoop::embedding_share() const {
+  return std::max(options_.itl_objective / kEmbeddingShare, embedder_.smallest_piece());
+}
+
+// Whoever decodes waits for this piece, too.
+Duration EngineLoop::embedding_budget() const {
+  const bool watched = std::any_of(running_.begin(), running_.end(),
+                                   [](const SequencePtr& s) { return s->phase == Phase::kDecode; });
+  return watched ? embedding_share() : options_.itl_objective;
+}
+
+SequencePtr EngineLoop::make_sequence(EngineRequest request) {
+  auto sequence = std::make_unique<Sequence>();
+  sequence->id = EngineRequestId(next_id_++);
+  sequence->tokens = std::move(request.prompt);
+  sequence->usage.prompt_tokens = static_cast<std::uint32_t>(sequence->tokens.size());
+  sequence->usage.prompt_tokens_marked = request.marked_tokens;
+  sequence->random =
+      Random(request.sampling.seed.value_or(mix64(options_.seed ^ mix64(sequence->id.value))));
+  if (uses_penalties(request.sampling)) {
+    sequence->counts.emplace();
+    if (penalises_prompt(request.sampling)) sequence->counts->add_prompt(sequence->tokens);
+  }
+  sequence->request = std::move(request);
+  set_output_limit(*sequence);
+  sequence->uncached = uncached_tokens(*sequence);
+  return sequence;
+}
+
+void EngineLoop::take_inbox() {
+  arrived_.clear();
+  inbox_->drain(arrived_);
+  for (EngineRequest& request : arrived_) {
+    if (request.scheduling.soft_max_tokens) ++soft_allowed_;
+    SequencePtr sequence = make_sequence(std::move(request));
+    std::optional<TimePoint> start_by;
+    if (sequence->request.scheduling.deadline) {
+      start_by =
+          latest_start(state_, {sequence->uncached, sequence->output_limit, options_.itl_objective},
+                       *sequence->request.scheduling.deadline);
+    }
+    waiting_.admit(std::move(sequence), start_by);
+  }
+}
+
+// A warm prefix goes the way of a request that wants no answer: it is found in the state that was
+// handed over, up to its last token, or computed.
+void EngineLoop::take_warm() {
+  std::vector<WarmPrefix> arrived;
+  warm_inbox_.drain(arrived);
+  for (WarmPrefix& prefix : arrived) {
+    cache_.pin(prefix.scope, prefix.tokens);
+    if (!prefix.state.empty()) {
+      const std::optional<BlobId> blob =
+          cache_.adopt(prefix.scope, prefix.tokens, prefix.state.size());
+      if (blob) executor_.adopt(*blob, std::exchange(prefix.state, {}));
+    }
+    EngineRequest request;
+    request.prompt = prefix.tokens;
+    request.scheduling.priority = PriorityClass::kBatch;
+    request.cache.scope = prefix.scope;
+    request.stage = std::make_unique<SilentStage>();
+    request.stream = make_stream();
+    request.submitted_at = now_;
+    SequencePtr sequence = make_sequence(std::move(request));
+    sequence->warm = std::make_unique<WarmPrefix>(std::move(prefix));
+    waiting_.admit(std::move(sequence));
+  }
+}
+
+// Whoever went away or is too late ends here, in any phase.
+void EngineLoop::end_dead() {
+  dead_.clear();
+  waiting_.for_each([this](Sequence& sequence) {
+    if (sequence.cancelled() || sequence.too_late(now_)) dead_.push_back(&sequence);
+  });
+  for (Sequence* sequence : dead_) {
+    const SequencePtr owner = waiting_.leave(*sequence);
+    leave_unstarted(*owner);
+    end_early(*owner);
+  }
+  bool ended = false;
+  for (const SequencePtr& sequence : running_) {
+    if (!sequence->cancelled() && !sequence->too_late(now_)) continue;
+    end_early(*sequence);
+    ended = true;
+  }
+  if (ended) sweep();
+}
+
+void EngineLoop::end_early(Sequence& sequence) {
+  if (sequence.cancelled()) {
+    count_cancelled(sequence);
+    if (sequence.has_slot()) release_slot(sequence, kept_cells());
+    forget(sequence);
+    return;
+  }
+  if (!sequence.started()) ++state_.deadlines_refused;
+  fail(sequence, too_late("the deadline of the request is over"), kept_cells());
+}
+
+// It was new and waited; now it has a slot, or ends.
+void EngineLoop::leave_unstarted(const Sequence& sequence) {
+  if (!sequence.started() && !sequence.warm) unstarted_.fetch_sub(1);
+}
+
+void EngineLoop::fail_all() {
+  now_ = clock_.now();
+  take_inbox();
+  end_dead();
+  for (const SequencePtr& sequence : running_) fail(*sequence, shutting_down(), kept_cells());
+  running_.clear();
+  dead_.clear();
+  waiting_.for_each([this](Sequence& sequence) { dead_.push_back(&sequence); });
+  for (Sequence* sequence : dead_) {
+    const SequencePtr owner = waiting_.leave(*sequence);
+    leave_unstarted(*owner);
+    fail(*owner, shutting_down(), Keep::kNothing);
+  }
+  embedder_.fail_all(shutting_down());
+  publish();
+  wake_readers();
+}
+
+void EngineLoop::check_integrity() const {
+  cache_.check_integrity();
+  queue_.check_integrity();
+  waiting_.check_integrity();
+  ZH_CHECK(cache_.counts().slots_running == running_.size());
+  ZH_CHECK(queue_.running() == running_.size());
+  for (const SequencePtr& sequence : running_) {
+    sequence->check();
+    ZH_CHECK(cache_.held(sequence->slot) == sequence->computed);
+  }
+  const auto slots = static_cast<std::int32_t>(context_->capabilities().slots);
+  for (std::int32_t slot = 0; slot < slots; ++slot) {
+    ZH_CHECK(context_->positions(SlotId(slot)).end == cache_.held(SlotId(slot)));
+  }
+  ZH_CHECK(executor_.blobs().total_bytes() == cache_.counts().host_bytes);
+  ZH_CHECK(executor_.blobs().size() == cache_.counts().host_entries);
+}
+
+}  // namespace zerohop

@@ -1,0 +1,71 @@
+// What an EngineLoop is made of and how it is told to behave. Plain values, read once at start.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "cache/miss_explainer.h"
+#include "cache/prefix_cache.h"
+#include "core/fair_queue.h"
+#include "core/limits.h"
+#include "core/token_table.h"
+#include "engine/embedding_job.h"
+#include "engine/park_policy.h"
+#include "engine/pressure_ladder.h"
+#include "engine/token_stream.h"
+#include "model/model.h"
+
+namespace zerohop {
+
+struct StepReport {
+  Duration duration{};
+  std::uint32_t rows = 0;
+  std::uint32_t sampled = 0;  ///< tokens
+  DecodeStatus status = DecodeStatus::kOk;
+};
+
+enum class Exactness : std::uint8_t {
+  kFast,
+  /// A sequence's tokens are computed in the same way whatever else runs and ran before: no step
+  /// mixes decode and prefill rows (StepKind), no cells are reused from others, and what has to be
+  /// computed again is cut as it was the first time.
+  kExact,
+};
+
+struct EngineOptions {
+  std::uint32_t window = 8192;     ///< tokens of one request, prompt and output
+  std::uint32_t batch_rows = 512;  ///< as the context was made
+  std::uint32_t logit_rows = 256;  ///< as the context was made
+  Duration itl_objective{limits::kItlObjective};
+  std::size_t queue_max = limits::kInboxMax;
+  std::size_t stream_bytes_max = limits::kStreamBytesMax;
+  Exactness exactness = Exactness::kFast;
+  std::uint64_t seed = 0;  ///< of requests that bring none; drawn from the clock's owner
+
+  /// Exactness::kExact overrides the rule of what is kept.
+  PrefixCacheOptions cache = {};
+  /// Its number of sequences is that of the context.
+  FairQueueOptions fairness = {};
+  /// Cells that a running answer is promised beyond those that it holds, renewed as it grows. More
+  /// means fewer looks at the cache's books, fewer lets more requests in.
+  std::uint32_t look_ahead_tokens = 32;
+  /// When a running request gives its slot away.
+  ParkOptions parking = {};
+  PressureOptions pressure = {};
+  MissExplainerOptions misses = {};
+
+  std::function<void(const StepReport&)> on_step = {};  ///< engine thread, after each decode
+};
+
+/// What the loop works with. Everything outlives it; the context is its own.
+struct EngineParts {
+  std::unique_ptr<ModelContext> context;
+  const TokenTable* tokens = nullptr;
+  const Clock* clock = nullptr;
+  StreamWaker* waker = nullptr;
+  EmbeddingSupport embedding = {};  ///< empty: submit_embedding() refuses
+};
+
+}  // namespace zerohop

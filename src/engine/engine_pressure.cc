@@ -1,0 +1,178 @@
+// Pressure, and what the engine publishes about itself. See engine_loop.h and pressure_ladder.h.
+
+#include <algorithm>
+
+#include "core/service_estimate.h"
+#include "engine/engine_loop.h"
+
+namespace zerohop {
+namespace {
+
+// Copies between host and cells that can be cut into pieces take no more of a step than this: a
+// twelfth of the default inter-token objective.
+constexpr Duration kCopySlice{std::chrono::milliseconds(8)};
+
+// A piece of a prompt by which speed is quoted.
+constexpr std::uint32_t kQuotedRows = 256;
+
+// Of the mean time of a request, the part that the last one decides.
+constexpr double kRequestShare = 0.1;
+
+// Attention looks over the pool in tiles of this many cells.
+constexpr std::uint32_t kScanTile = 256;
+
+// How often attention's view of the cells is asked for, in steps.
+constexpr std::uint64_t kScanEvery = 16;
+
+}  // namespace
+
+// One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
+// bytes were moved.
+bool EngineLoop::relieve_pressure() {
+  const PressureState& rung = ladder_.update(pressure_input(), now_);
+  const bool busy = !running_.empty() || !waiting_.empty();
+  shed_cause_ = rung.shed && busy ? rung.cause : PressureCause::kNone;
+  CachePlan plan;
+  if (rung.cells_to_park > 0) {
+    const std::uint32_t most = executor_.tokens_saved_within(kCopySlice);
+    plan = cache_.park_idle(std::min(rung.cells_to_park, most), now_);
+  }
+  if (plan.empty() && rung.bytes_to_compress > 0) {
+    const std::uint64_t most = executor_.bytes_compressed_within(kCopySlice);
+    plan = cache_.compress(std::min(rung.bytes_to_compress, most));
+  }
+  if (plan.empty()) return rung.compact && compact();
+  executor_.carry_out(plan);
+  return true;
+}
+
+// Moves scattered cells together for about a slice of time. True when any were moved.
+bool EngineLoop::compact() {
+  // Out and back again: the way back takes half as long.
+  const Compaction compaction = cache_.compact(executor_.tokens_saved_within(kCopySlice * 2 / 3));
+  if (compaction.plan.empty() && compaction.moves.empty()) return false;
+  executor_.carry_out(compaction.plan);
+  for (const SlotMove& move : compaction.moves) {
+    const auto moved =
+        std::find_if(running_.begin(), running_.end(),
+                     [&move](const auto& sequence) { return sequence->slot == move.from; });
+    ZH_CHECK(moved != running_.end());
+    (*moved)->slot = move.to;
+    trust_books(**moved);
+  }
+  ++state_.compactions;
+  return true;
+}
+
+PressureInput EngineLoop::pressure_input() const {
+  const CacheCounts counts = cache_.counts();
+  PressureInput input;
+  input.cells_total = counts.cells_total;
+  input.cells_active = counts.cells_active;
+  input.cells_parked = counts.cells_parked;
+  input.cells_reserved = counts.cells_reserved;
+  input.host_bytes = counts.host_bytes;
+  input.host_bytes_max = options_.cache.host_bytes_max;
+  input.fragmentation = state_.fragmentation;
+  input.waiting = static_cast<std::uint32_t>(waiting_.size());
+  if (const Sequence* oldest = waiting_.oldest_new()) {
+    input.oldest_wait = now_ - oldest->request.submitted_at;
+  }
+  if (const auto estimate = estimate_service(state_, {1, 1, options_.itl_objective})) {
+    input.predicted_wait = estimate->queue_wait;
+  }
+  input.soft_allowed = soft_allowed_;
+  return input;
+}
+
+// Of those that are left after the step.
+void EngineLoop::count_running() {
+  state_.prefilling = state_.decoding = state_.paused = 0;
+  state_.queued_tokens = queue_.waiting_tokens();
+  for (const SequencePtr& sequence : running_) {
+    if (sequence->phase == Phase::kPrefill) {
+      ++state_.prefilling;
+      state_.queued_tokens += static_cast<std::uint64_t>(sequence->pending());
+    } else {
+      ++state_.decoding;
+      if (!sequence->request.stream->has_room()) ++state_.paused;
+    }
+  }
+  state_.queued = static_cast<std::uint32_t>(unstarted_.load());
+  state_.parked_requests = static_cast<std::uint32_t>(waiting_.parked());
+  state_.circuit_open = faults_.circuit_open();
+}
+
+void EngineLoop::count_cache() {
+  const CacheCounts counts = cache_.counts();
+  state_.cells_total = counts.cells_total;
+  state_.cells_active = counts.cells_active;
+  state_.cells_reserved = counts.cells_reserved;
+  state_.cells_cached = counts.cells_parked;
+  state_.cells_pinned = counts.cells_pinned;
+  state_.host_bytes = counts.host_bytes;
+  state_.host_bytes_max = options_.cache.host_bytes_max;
+  state_.host_entries = counts.host_entries;
+  state_.tokens_evicted = counts.tokens_evicted;
+  state_.tokens_saved = counts.tokens_saved;
+  state_.tokens_forgotten = counts.tokens_forgotten;
+}
+
+// Pool: the part of what attention looks over that holds nothing; one tile is looked over whatever
+// is there. Streams: the part of those between the lowest and the highest that run that do not run;
+// the library computes streams with such holes one by one. (1 − largest run ÷ free cells would be
+// 1 − 1 ÷ n for n empty streams, where nothing is wrong.)
+void EngineLoop::measure_fragmentation() {
+  double whole = 0;
+  double good = 0;
+  if (context_->capabilities().pooled) {
+    const CellScan scan = context_->scan();
+    whole = scan.scanned;
+    good = std::min(scan.used + kScanTile, scan.scanned);
+  } else if (!running_.empty()) {
+    const auto [low, high] = std::minmax_element(
+        running_.begin(), running_.end(),
+        [](const SequencePtr& a, const SequencePtr& b) { return a->slot < b->slot; });
+    whole = (*high)->slot.value - (*low)->slot.value + 1;
+    good = static_cast<double>(running_.size());
+  }
+  state_.fragmentation = whole > 0 ? std::clamp(1.0 - good / whole, 0.0, 1.0) : 0.0;
+}
+
+void EngineLoop::estimate_rates() {
+  if (state_.steps == 0) return;
+  StepSize decode;
+  for (const SequencePtr& sequence : running_) {
+    if (sequence->phase == Phase::kDecode) {
+      decode.add(1, static_cast<std::uint64_t>(sequence->computed));
+    }
+  }
+  if (decode.rows == 0) decode.add(1, 0);
+  state_.decode_step_seconds = to_seconds(cost_.predict(decode));
+  const std::uint32_t rows = std::min(kQuotedRows, options_.batch_rows);
+  state_.prefill_tokens_per_second = cost_.prefill_rate(rows, rows);
+}
+
+void EngineLoop::learn_request_time(const Sequence& sequence) {
+  const double seconds = to_seconds(clock_.now() - sequence.began_at);
+  double& mean = state_.request_seconds;
+  mean = mean == 0 ? seconds : mean + kRequestShare * (seconds - mean);
+}
+
+void EngineLoop::publish() {
+  count_running();
+  count_cache();
+  if (state_.steps % kScanEvery == 0 || running_.empty()) measure_fragmentation();
+  estimate_rates();
+  state_.taken_at = clock_.now();
+  state_.sequences_max = context_->capabilities().sequences;
+  state_.embeddings = embedder_.jobs_waiting();
+  state_.embedding_tokens = embedder_.tokens_computed();
+  state_.rung = ladder_.state().rung;
+  state_.rung_cause = ladder_.state().cause;
+  state_.rung_entries = ladder_.entries();
+  const std::scoped_lock lock(snapshot_mutex_);
+  published_ = state_;
+}
+
+}  // namespace zerohop
