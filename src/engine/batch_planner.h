@@ -6,6 +6,10 @@
 // long prompt. While nobody decodes, steps are longer (fewer, larger chunks compute faster) but
 // still bounded, so that a new arrival or a cancellation is noticed soon.
 //
+// Decoders that take most of the objective by themselves (many of them, over many cells) leave
+// prompts a third of the step all the same, up to twice the objective in all: at eight rows a step
+// a queue of short prompts would wait far longer than the streams gain by it.
+//
 // The first prompt always advances, by kPrefillRowsMin rows or more; what it leaves goes to the
 // next. A prompt that has been passed over for long (PlanInput::aged) gets a quarter of the time
 // that is left for prompts before the first one gets the rest, so that it ends however many short

@@ -60,6 +60,18 @@ TEST(BatchPlanner, KeepsToTheObjectiveWhileADecoderCatchesUp) {
             plan_rows(fresh, CostModel(), options())[0]);
 }
 
+TEST(BatchPlanner, LeavesPromptsAThirdOfTheStepWhereDecodersTakeTheObjective) {
+  const CostModel cost;
+  std::vector<PlanInput> inputs(40, decoder());
+  const Duration alone = cost.predict({40, 400});
+  ASSERT_GT(alone, milliseconds(100));
+  inputs.push_back(prompt(2000));
+  const auto rows = plan_rows(inputs, cost, options());
+  const Duration step = cost.predict({40 + rows[40], 400 + std::uint64_t{rows[40]} * rows[40] / 2});
+  EXPECT_GT(step, alone * 5 / 4);
+  EXPECT_LE(step, milliseconds(205));
+}
+
 TEST(BatchPlanner, AlwaysAdvancesTheFirstPrompt) {
   PlanOptions tight = options();
   tight.itl_objective = milliseconds(1);

@@ -32,11 +32,13 @@ std::vector<PrefillRank> rank_prefills(std::span<const PrefillCandidate> candida
             [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
 
   std::vector<PrefillRank> ranks(candidates.size());
-  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
-    const PrefillCandidate& candidate = candidates[order[rank]];
-    const bool waited = now - candidate.started_at >= options.ageing;
-    ranks[order[rank]] = {rank, waited && rank > 0};
-  }
+  for (std::uint32_t rank = 0; rank < order.size(); ++rank) ranks[order[rank]] = {rank, false};
+  if (order.size() < 2) return ranks;
+  const std::size_t oldest = *std::min_element(
+      order.begin() + 1, order.end(), [&candidates](std::size_t a, std::size_t b) {
+        return candidates[a].started_at < candidates[b].started_at;
+      });
+  ranks[oldest].aged = now - candidates[oldest].started_at >= options.ageing;
   return ranks;
 }
 

@@ -4,8 +4,9 @@
 // computed, and the order is stable: prompts are finished one after the other instead of all late.
 //
 // A long prompt could wait for ever behind a stream of short ones from tenants that were served
-// less. One that has been in prefill for `ageing` without coming first is aged: the planner gives
-// it a part of each step (batch_planner.h).
+// less. Of those that do not come first the one that has been in prefill longest is aged, when that
+// is `ageing` or more: the planner gives it a part of each step (batch_planner.h). One at a time,
+// the oldest, so that each comes to its end however many there are.
 //
 // Pure; one function.
 #pragma once

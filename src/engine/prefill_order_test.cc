@@ -68,6 +68,16 @@ TEST(PrefillOrder, CallsThoseAgedThatWaitedLongBehindOthers) {
   EXPECT_FALSE(ranks[2].aged);
 }
 
+TEST(PrefillOrder, CallsOnlyTheOldestAged) {
+  PrefillCandidate longest = prompt(1, 5, 4000);
+  longest.started_at = kNow - seconds(9);
+  PrefillCandidate longer = prompt(1, 5, 90);
+  longer.started_at = kNow - seconds(3);
+  const auto ranks = rank_prefills(std::vector{longer, longest, prompt(1, 5, 10)}, kOptions, kNow);
+  EXPECT_FALSE(ranks[0].aged);
+  EXPECT_TRUE(ranks[1].aged);
+}
+
 TEST(PrefillOrder, KeepsTheOrderGivenAmongEquals) {
   EXPECT_EQ(ranks_of({prompt(1, 5, 20), prompt(1, 5, 20), prompt(1, 5, 20)}),
             (std::vector<std::uint32_t>{0, 1, 2}));

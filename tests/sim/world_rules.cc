@@ -9,10 +9,12 @@ namespace {
 
 constexpr std::uint64_t kTicksMax = 100'000;
 
-// While somebody watches tokens arrive, a step takes at most three halves of the ITL objective. The
-// planner aims at one; the cost model learns the machine as it goes, and what it learned from
-// single rows says little of a piece of a prompt: 1.28 was seen in such a first step.
+// While somebody watches tokens arrive, a step takes at most three halves of the ITL objective, or
+// where decoders leave little of that, twice the least that such a step could take. The planner
+// aims at one; the cost model learns the machine as it goes, and what it learned from single rows
+// says little of a piece of a prompt: 1.28 was seen in such a first step.
 constexpr std::int64_t kStepHalvesMax = 3;
+constexpr std::int64_t kLeastCostsMax = 2;
 
 }  // namespace
 
@@ -26,7 +28,7 @@ std::uint64_t World::work_of_all() const {
 void World::check_step(Duration took) {
   if (!probe_.somebody_waits()) return;
   const Duration objective = std::chrono::milliseconds(options_.engine.itl_objective_ms);
-  require(took <= std::max(objective * kStepHalvesMax / 2, probe_.least_cost()),
+  require(took <= std::max(objective * kStepHalvesMax / 2, probe_.least_cost() * kLeastCostsMax),
           "a step of " + std::to_string(took.count() / 1'000) + " us while somebody waits");
 }
 
