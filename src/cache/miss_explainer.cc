@@ -170,7 +170,8 @@ class MissExplainer::Impl {
       const CacheMiss change = compare(prompt, *near, nearest.tokens);
       if (change.cause != MissCause::kNone) return change;
     }
-    for (const FrontPart& part : Front(prompt.sections, prompt.tokens.size()).parts()) {
+    const Front front(prompt.sections, prompt.tokens.size());
+    for (const FrontPart& part : front.parts()) {
       if (nearest.tokens >= part.end) continue;
       const Prompt* similar = look_up(by_end_, end_key(prompt, part));
       if (similar == nullptr || similar == near) continue;
@@ -228,7 +229,8 @@ class MissExplainer::Impl {
     added.key = affinity_key(prompt);
     if (added.key != 0) by_affinity_[added.key] = &added;
     std::size_t part_index = 0;
-    for (const FrontPart& part : Front(prompt.sections, kept).parts()) {
+    const Front front(prompt.sections, kept);
+    for (const FrontPart& part : front.parts()) {
       const std::uint64_t key = added.ends[part_index++] = end_key(prompt, part);
       if (key != 0) by_end_[key] = &added;
     }
