@@ -57,11 +57,11 @@ struct BareLoop::Parts {
     return static_cast<Token>(std::max_element(logits, logits + vocabulary) - logits);
   }
 
-  // Computes `tokens` from position 0, a batch at a time. Returns the likeliest next one.
-  Token fill(const std::vector<Token>& tokens, int sequence) {
+  // Computes `tokens` from position `first` on, a batch at a time. Returns the likeliest next one.
+  Token fill(const std::vector<Token>& tokens, int first, int sequence) {
     const auto length = static_cast<int>(tokens.size());
     int row = 0;
-    for (int i = 0; i < length; ++i) {
+    for (int i = first; i < length; ++i) {
       row = batch.n_tokens;
       add(tokens[static_cast<std::size_t>(i)], i, sequence, i + 1 == length);
       if (batch.n_tokens == batch_rows || i + 1 == length) decode();
@@ -106,7 +106,7 @@ double BareLoop::decode_rate(const std::vector<std::vector<Token>>& prompts, int
   std::vector<Token> next;
   std::vector<int> positions;
   for (std::size_t s = 0; s < prompts.size(); ++s) {
-    next.push_back(parts_->fill(prompts[s], static_cast<int>(s)));
+    next.push_back(parts_->fill(prompts[s], 0, static_cast<int>(s)));
     positions.push_back(static_cast<int>(prompts[s].size()));
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -124,16 +124,12 @@ std::vector<double> BareLoop::tail_seconds(const std::vector<Token>& prompt, int
                                            int repetitions) {
   parts_->clear();
   const auto length = static_cast<int>(prompt.size());
-  parts_->fill(prompt, 0);
+  parts_->fill(prompt, 0, 0);
   std::vector<double> seconds;
   for (int i = 0; i < repetitions; ++i) {
     llama_memory_seq_rm(llama_get_memory(parts_->context), 0, length - rows, -1);
     const auto begin = std::chrono::steady_clock::now();
-    for (int at = length - rows; at < length; ++at) {
-      parts_->add(prompt[static_cast<std::size_t>(at)], at, 0, at + 1 == length);
-    }
-    parts_->decode();
-    parts_->best(rows - 1);
+    parts_->fill(prompt, length - rows, 0);
     seconds.push_back(seconds_since(begin));
   }
   return seconds;
@@ -144,14 +140,14 @@ double BareLoop::replay(const ReplayedPrefill& prefill) {
   std::vector<Token> next;
   std::vector<int> positions;
   for (const std::vector<Token>& stream : prefill.streams) {
-    next.push_back(parts_->fill(stream, static_cast<int>(next.size())));
+    next.push_back(parts_->fill(stream, 0, static_cast<int>(next.size())));
     positions.push_back(static_cast<int>(stream.size()));
   }
   const auto prompt_sequence = static_cast<int>(prefill.streams.size());
   const auto length = static_cast<int>(prefill.prompt.size());
   int done = prefill.cached_tokens;
   if (done > 0) {
-    parts_->fill({prefill.prompt.begin(), prefill.prompt.begin() + done}, prompt_sequence);
+    parts_->fill({prefill.prompt.begin(), prefill.prompt.begin() + done}, 0, prompt_sequence);
   }
   const auto begin = std::chrono::steady_clock::now();
   for (const ReplayedStep& step : prefill.steps) {

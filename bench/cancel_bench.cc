@@ -30,6 +30,7 @@ class Visitor {
     const std::size_t index =
         load_.start({.system = "Be brief.", .turns = {text_.text(12)}, .max_tokens = kShortTokens});
     load_.run_until([&] { return load_.log(index).end != ChatEnd::kRunning; });
+    ZH_CHECK(load_.log(index).end == ChatEnd::kWhole);
     return load_.log(index).total_seconds() * 1e3;
   }
 

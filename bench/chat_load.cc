@@ -71,8 +71,10 @@ std::size_t ChatLoad::start(const ChatBody& body) {
   } else {
     connections_.push_back(std::move(connection));
   }
+  const std::size_t index = logs_.size();
   logs_.push_back(std::move(log));
-  return logs_.size() - 1;
+  if (logs_[index].end == ChatEnd::kBroken && on_end_) on_end_(index);
+  return index;
 }
 
 void ChatLoad::abort(std::size_t index) {

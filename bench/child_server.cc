@@ -123,11 +123,12 @@ ProcessUse ChildServer::use() const {
   std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
   std::string line;
   while (std::getline(file, line)) {
-    if (line.starts_with("VmRSS:"))
-      use.resident_mib = std::strtod(line.c_str() + 6, nullptr) / 1024;
-    if (line.starts_with("VmHWM:")) {
-      use.resident_peak_mib = std::strtod(line.c_str() + 6, nullptr) / 1024;
-    }
+    const auto read = [&line](std::string_view name, double& mib) {
+      if (line.starts_with(name)) mib = std::strtod(line.c_str() + name.size(), nullptr) / 1024;
+    };
+    read("VmRSS:", use.resident_mib);
+    read("VmHWM:", use.resident_peak_mib);
+    read("VmSize:", use.address_space_mib);
   }
   return use;
 }

@@ -39,6 +39,7 @@ struct Room {
 struct ProcessUse {
   double resident_mib = 0;
   double resident_peak_mib = 0;
+  double address_space_mib = 0;
 };
 
 class ChildServer {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "chat_load.h"
 #include "peer_scenarios.h"
 #include "report.h"
@@ -44,6 +45,7 @@ Outcome run(const PeerBench& bench, Side side, int round) {
   body.max_tokens = 4;
   const std::size_t late = load.start(body);
   load.run_until([&load, late] { return !load.log(late).text_times.empty(); });
+  ZH_CHECK(!load.log(late).text_times.empty());
   const double sent_at = load.log(late).sent_at;
   const double until = load.log(late).text_times.front();
   // A silence that lasts as long as the prefill ends with the first piece behind it.

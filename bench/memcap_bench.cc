@@ -12,10 +12,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "bench_clock.h"
 #include "chat_load.h"
 #include "child_server.h"
@@ -110,6 +110,7 @@ class MixedLoad {
       if (!load_refusal) std::printf("status %d: %s\n", log.status, log.trouble.c_str());
     } else {
       ++counts_.broken;
+      not_before_ = now_seconds() + kRefusedPauseSeconds;
       std::printf("broken: %s\n", log.trouble.c_str());
     }
   }
@@ -123,18 +124,12 @@ class MixedLoad {
   Counts counts_;
 };
 
-double address_space_bytes(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
-  double pages = 0;
-  file >> pages;
-  return pages * 4096;
-}
-
 // From now on the process gets no more than `factor` times the address space that it has.
-void limit_memory(pid_t pid, double factor) {
+void limit_memory(const ChildServer& server, double factor) {
+  const double bytes = factor * server.use().address_space_mib * (1 << 20);
   rlimit limit{};
-  limit.rlim_cur = limit.rlim_max = static_cast<rlim_t>(factor * address_space_bytes(pid));
-  if (prlimit(pid, RLIMIT_AS, &limit, nullptr) != 0) std::perror("prlimit");
+  limit.rlim_cur = limit.rlim_max = static_cast<rlim_t>(bytes);
+  ZH_CHECK(prlimit(server.pid(), RLIMIT_AS, &limit, nullptr) == 0);  // else nothing is shown
 }
 
 void report(const Counts& counts, double seconds, const ProcessUse& use) {
@@ -155,7 +150,7 @@ int run(const ProgramWords& words) {
   const double begin = now_seconds();
   while (now_seconds() < begin + kWarmUpSeconds && server.alive()) mixed.turn();
   mixed.forget();
-  limit_memory(server.pid(), kOvercommit);
+  if (server.alive()) limit_memory(server, kOvercommit);
   const double limited_at = now_seconds();
   double next_report = limited_at + 60;
   while (now_seconds() < limited_at + seconds && server.alive()) {

@@ -204,7 +204,12 @@ Result<void> run(const ProgramWords& words) {
   if (words.wants("gap")) bench_gap(endpoint.port, tier);
   server.begin_drain();
   io.join();
-  if (words.wants("prefix")) bench_warm_prefix(tier, bare, words.programs());
+  if (words.wants("prefix")) {
+    Programs programs = words.programs();  // with the file and the threads of the bare loop
+    programs.model = file.string();
+    programs.threads = static_cast<int>(options.threads);
+    bench_warm_prefix(tier, bare, programs);
+  }
   if (words.wants("prefill")) {
     ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> own,
                         load_llama_model(llama_model_options(config.model, file)));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "chat_load.h"
 #include "peer_scenarios.h"
 #include "report.h"
@@ -54,6 +55,7 @@ Times measure(const PeerBench& bench, Side side, const Load& wanted) {
   load.run();
   std::vector<double> times;
   for (std::size_t i = kClients; i < load.logs().size(); ++i) {
+    ZH_CHECK(load.log(i).end == ChatEnd::kWhole);
     times.push_back(load.log(i).total_seconds() * 1e3);
   }
   return {percentile(times, 0.5), percentile(times, 0.99)};

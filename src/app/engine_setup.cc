@@ -36,10 +36,10 @@ std::uint32_t default_cells(const ContextOptions& options, const ModelInfo& mode
 }
 
 // One id is left to the context, which saves parts of a sequence through it.
-std::uint32_t parked_sequences(const EngineConfig& config) {
-  // Where windows forget, every id has memory of its own.
-  const bool automatic = config.parked_sequences == EngineConfig::kAutoSequences;
-  if (automatic && config.window_cache == WindowCache::kWindow) return 0;
+std::uint32_t parked_sequences(const EngineConfig& config, const ModelInfo& model) {
+  // Also where windows forget, every id has memory of its own.
+  const bool costly = model.ids_hold_memory || config.window_cache == WindowCache::kWindow;
+  if (config.parked_sequences == EngineConfig::kAutoSequences && costly) return 0;
   const std::uint32_t most = limits::kSequencesMax - 1;
   const std::uint32_t left = most - std::min(most, config.sequences);
   return std::min(config.parked_sequences, left);
@@ -52,6 +52,19 @@ std::uint64_t host_cache_bytes(const EngineConfig& config) {
 }
 
 }  // namespace
+
+std::string_view kv_layout_name(KvLayout layout) {
+  return layout == KvLayout::kStreams ? "streams" : "unified";
+}
+
+std::string_view flash_attention_name(FlashAttention choice) {
+  switch (choice) {
+    case FlashAttention::kOn: return "on";
+    case FlashAttention::kOff: return "off";
+    case FlashAttention::kAuto: break;
+  }
+  return "auto";
+}
 
 ContextOptions context_options(const EngineConfig& config, const ModelInfo& model) {
   ContextOptions options;
@@ -72,7 +85,7 @@ ContextOptions context_options(const EngineConfig& config, const ModelInfo& mode
   }
   options.full_window_cache = config.window_cache == WindowCache::kFull;
   if (options.layout == KvLayout::kUnified) {
-    options.parked = parked_sequences(config);
+    options.parked = parked_sequences(config, model);
     options.cells = config.kv_cells != 0 ? config.kv_cells : default_cells(options, model);
   }
   return options;
@@ -99,28 +112,25 @@ std::string why_layout(const EngineConfig& config,
 }
 
 Result<void> check_context_options(const ContextOptions& options, const ModelInfo& info) {
-  const auto refuse = [](std::string message) {
-    return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
-  };
   if (info.attention == AttentionType::kWholeText) {
-    return refuse("model.name: '" + info.name +
-                  "' is not a model that generates text token by token; it can be "
-                  "embeddings.model");
+    return wrong("model.name: '" + info.name +
+                 "' is not a model that generates text token by token; it can be "
+                 "embeddings.model");
   }
   if (info.context_trained != 0 && options.window > info.context_trained) {
-    return refuse("engine.context_tokens: " + std::to_string(options.window) +
-                  " is more than the model was trained for (" +
-                  std::to_string(info.context_trained) + ")");
+    return wrong("engine.context_tokens: " + std::to_string(options.window) +
+                 " is more than the model was trained for (" +
+                 std::to_string(info.context_trained) + ")");
   }
   if (options.cells != 0 && options.cells < options.window) {
-    return refuse("engine.kv_cells: " + std::to_string(options.cells) +
-                  " cells cannot hold one request of " + std::to_string(options.window) +
-                  " tokens (engine.context_tokens)");
+    return wrong("engine.kv_cells: " + std::to_string(options.cells) +
+                 " cells cannot hold one request of " + std::to_string(options.window) +
+                 " tokens (engine.context_tokens)");
   }
   if (options.batch_rows < options.sequences) {
-    return refuse("engine.batch_rows: " + std::to_string(options.batch_rows) +
-                  " rows are fewer than the sequences that each need one (" +
-                  std::to_string(options.sequences) + ")");
+    return wrong("engine.batch_rows: " + std::to_string(options.batch_rows) +
+                 " rows are fewer than the sequences that each need one (" +
+                 std::to_string(options.sequences) + ")");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/config.h"
 #include "core/error.h"
@@ -19,6 +20,11 @@ struct EngineSetup {
   CacheConfig cache;
   SchedulerConfig scheduler;
 };
+
+/// "unified" or "streams".
+std::string_view kv_layout_name(KvLayout layout);
+/// "on", "off" or "auto".
+std::string_view flash_attention_name(FlashAttention choice);
 
 ContextOptions context_options(const EngineConfig& config, const ModelInfo& model);
 

@@ -8,6 +8,7 @@
 #include "api/anthropic_request.h"
 #include "api/openai_chat_request.h"
 #include "app/cache_misses.h"
+#include "app/json_text.h"
 #include "app/tokenize_text.h"
 #include "cache/miss_explainer.h"
 #include "cache/sorted_prompts.h"
@@ -60,12 +61,6 @@ std::string count_line(std::string_view name, const PreparedPrompt& prompt) {
     line.append(", tools up to ").append(std::to_string(prompt.sections.tools_end));
   }
   return line + "\n";
-}
-
-std::string_view text_at(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  const json::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
 }
 
 std::uint64_t count_at(const json::object& object, std::string_view key) {

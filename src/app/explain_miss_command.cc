@@ -9,24 +9,30 @@
 #include "app/http_get.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
+#include "prompt/prompt_habits.h"
 
 namespace zerohop {
 namespace {
 
-Result<Conversation> read_request(const std::filesystem::path& file) {
+// As the server would render it, its habits applied.
+Result<Conversation> read_request(const std::filesystem::path& file, const PromptHabits& habits) {
   std::ifstream stream(file, std::ios::binary);
   const std::string body{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) return invalid_request("", file.string() + ": cannot be read");
   Result<Conversation> conversation = conversation_of(body);
-  if (conversation.ok()) return conversation;
+  if (conversation.ok()) {
+    apply_prompt_habits(habits, *conversation);
+    return conversation;
+  }
   Error error = conversation.error();
   error.message = file.string() + ": " + error.message;
   return error;
 }
 
 Result<std::string> compare_files(const Config& config, const ExplainMissOptions& options) {
-  ZH_ASSIGN_OR_RETURN(const Conversation first, read_request(options.files[0]));
-  ZH_ASSIGN_OR_RETURN(const Conversation second, read_request(options.files[1]));
+  const PromptHabits& habits = config.prompt.habits;
+  ZH_ASSIGN_OR_RETURN(const Conversation first, read_request(options.files[0], habits));
+  ZH_ASSIGN_OR_RETURN(const Conversation second, read_request(options.files[1], habits));
   ZH_ASSIGN_OR_RETURN(const auto file, resolve_model(config.model.name, PullPolicy::kIfMissing));
   LlamaModelOptions model_options = llama_model_options(config.model, file);
   model_options.load = LlamaLoad::kTokenizerOnly;

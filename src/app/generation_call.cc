@@ -72,9 +72,11 @@ class GenerationCall {
   // All or none: what was submitted before a refusal is cancelled with its stream.
   Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call,
                                                            const RequestSchedule& schedule) {
-    const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
-    ZH_RETURN_IF_ERROR(
-        check_deadline(schedule, {service_.tier().snapshot(), service_.clock.now(), objective}));
+    if (schedule.deadline) {
+      const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
+      ZH_RETURN_IF_ERROR(
+          check_deadline(schedule, {service_.tier().snapshot(), service_.clock.now(), objective}));
+    }
     const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
     std::vector<std::shared_ptr<TokenStream>> streams;
     for (PreparedGeneration& choice : call.choices) {

@@ -22,15 +22,12 @@ Awaitable<void> respond_json(Exchange& exchange, int status, const json::object&
 }
 
 void add_engine_numbers(const EngineSnapshot& engine, json::object& body) {
-  const double prompt = static_cast<double>(engine.prompt_tokens_computed) +
-                        static_cast<double>(engine.prompt_tokens_cached);
-  const double cached = static_cast<double>(engine.prompt_tokens_cached);
   body["parked"] = engine.parked_requests;
   body["rung"] = pressure_rung_name(engine.rung);
   body["rung_cause"] = pressure_cause_name(engine.rung_cause);
   body["circuit_open"] = engine.circuit_open;
   body["fragmentation"] = engine.fragmentation;
-  body["cache"] = {{"hit_rate", prompt == 0 ? 0.0 : cached / prompt},
+  body["cache"] = {{"hit_rate", engine.cache_hit_rate()},
                    {"host_bytes", engine.host_bytes},
                    {"host_bytes_max", engine.host_bytes_max},
                    {"host_entries", engine.host_entries}};

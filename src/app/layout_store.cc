@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "app/engine_setup.h"
+#include "app/json_text.h"
 #include "app/machine.h"
 #include "app/text_hash.h"
 #include "base/log.h"
@@ -20,12 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
-
-std::string_view text_at(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  const json::string* text = value == nullptr ? nullptr : value->if_string();
-  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
-}
 
 std::optional<KvLayoutChoiceReport> load(const fs::path& file, const std::string& key) {
   std::ifstream stream(file, std::ios::binary);
@@ -62,14 +57,10 @@ bool measures_layout(const EngineConfig& config) {
 }
 
 std::string layout_text(const KvLayoutChoiceReport& report, const std::string& key) {
-  const bool on = report.flash_attention == FlashAttention::kOn;
-  const bool off = report.flash_attention == FlashAttention::kOff;
   return json::serialize(
       json::object{{"key", key},
-                   {"kv_layout", report.layout == KvLayout::kStreams ? "streams" : "unified"},
-                   {"flash_attention", on    ? "on"
-                                       : off ? "off"
-                                             : "auto"},
+                   {"kv_layout", kv_layout_name(report.layout)},
+                   {"flash_attention", flash_attention_name(report.flash_attention)},
                    {"reason", report.reason}});
 }
 

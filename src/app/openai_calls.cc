@@ -109,13 +109,14 @@ class CompletionsCall final : public DialectCall {
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
+    const Choices choices{request_.choices_per_prompt, "toolu_",
+                          compile_stops(request_.generation, service_.config.limits)};
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
       ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
                                     request_.generation.max_tokens));
       prompt.output.rules = request_.output;
-      auto answers = service_.tier().make_generations(prompt, request_.generation,
-                                                      {request_.choices_per_prompt});
+      auto answers = service_.tier().make_generations(prompt, request_.generation, choices);
       std::ranges::move(answers, std::back_inserter(call.choices));
       options.echoes.push_back(request_.echo ? text_of(source) : std::string());
     }

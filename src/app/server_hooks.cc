@@ -75,6 +75,11 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
   service.metrics.count_api_version(version_label(version), applied.empty() ? "none" : applied);
 }
 
+Result<void> admit(Service& service, RequestContext& context) {
+  ZH_ASSIGN_OR_RETURN(context.permit, service.admission.admit());
+  return {};
+}
+
 std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
                                     std::shared_ptr<void>& ticket) {
   std::shared_ptr<RequestContext> context = make_request_context(service.clock.now());
@@ -83,14 +88,7 @@ std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
   if (checked.ok() && costs_a_permit(head)) {
     const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
     checked = check_pressure(service.tier().snapshot(), objective);
-  }
-  if (checked.ok() && costs_a_permit(head)) {
-    Result<Permit> permit = service.admission.admit();
-    if (permit.ok()) {
-      context->permit = std::move(permit).value();
-    } else {
-      checked = std::move(permit).error();
-    }
+    if (checked.ok()) checked = admit(service, *context);
   }
   if (!checked.ok()) {
     service.metrics.count_refusal(checked.error().code);

@@ -5,8 +5,10 @@
 #include <boost/json/serialize.hpp>
 #include <string_view>
 
+#include "app/engine_setup.h"
 #include "app/machine.h"
 #include "app/version.h"
+#include "engine/soft_limit.h"
 #include "model/llama_backend.h"
 
 namespace zerohop {
@@ -25,23 +27,14 @@ json::object describe_model(const ModelInfo& info) {
           {"kv_bytes_per_cell", info.kv_bytes_per_cell}};
 }
 
-std::string_view flash_attention_name(FlashAttention choice) {
-  switch (choice) {
-    case FlashAttention::kOn: return "on";
-    case FlashAttention::kOff: return "off";
-    case FlashAttention::kAuto: break;
-  }
-  return "auto";
-}
-
-json::object describe_context(const Tier& tier) {
+json::object describe_context(const Tier& tier, const EngineSnapshot& engine) {
   const ContextOptions& context = tier.context();
   return {{"window_tokens", context.window},
           {"sequences", context.sequences},
           {"parked_sequences", context.parked},
-          {"kv_layout", context.layout == KvLayout::kUnified ? "unified" : "streams"},
+          {"kv_layout", kv_layout_name(context.layout)},
           {"kv_layout_reason", tier.layout_reason()},
-          {"kv_cells", tier.snapshot().cells_total},
+          {"kv_cells", engine.cells_total},
           {"flash_attention", flash_attention_name(context.flash_attention)},
           {"threads", context.threads},
           {"batch_rows", context.batch_rows}};
@@ -68,11 +61,8 @@ json::object describe_pressure(const EngineSnapshot& engine) {
 }  // namespace
 
 std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t window) {
-  // Cached cells give way to a running request; reserved and active ones do not.
-  const std::uint32_t held =
-      std::min(engine.cells_total, engine.cells_active + engine.cells_reserved);
-  const std::uint32_t free = engine.cells_total - held;
-  return std::min(free, window);
+  return recommended_max_tokens(
+      AnswerRoom{engine.cells_total, engine.cells_active, engine.cells_reserved, 0, window});
 }
 
 std::string system_info_body(const Service& service) {
@@ -87,7 +77,7 @@ std::string system_info_body(const Service& service) {
   body["pool"] = service.config.instance.pool;
   body["labels"] = std::move(labels);
   body["model"] = describe_model(tier.model().info());
-  body["context"] = describe_context(tier);
+  body["context"] = describe_context(tier, engine);
   body["cache"] = describe_cache(service.config, engine);
   body["limits"] = {{"requests_max", service.config.limits.requests_max},
                     {"default_max_tokens", service.config.limits.default_max_tokens},

@@ -8,6 +8,7 @@
 
 #include "app/warm_state_folder.h"
 #include "base/log.h"
+#include "cache/sorted_prompts.h"
 
 namespace zerohop {
 namespace {
@@ -61,8 +62,7 @@ Result<std::vector<Token>> warm_prefix_tokens(const PromptStage& prompts,
   ZH_ASSIGN_OR_RETURN(PreparedPrompt first, prompts.prepare(conversation_with(system, "A")));
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt second,
                       prompts.prepare(conversation_with(system, "\n\n1")));
-  const auto [end, other] = std::ranges::mismatch(first.tokens, second.tokens);
-  first.tokens.erase(end, first.tokens.end());
+  first.tokens.resize(common_prefix(first.tokens, second.tokens));
   return std::move(first.tokens);
 }
 

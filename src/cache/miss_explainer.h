@@ -21,7 +21,7 @@
 //   other_tenant      none of these, but another scope's prompt has kOtherScopeTokensMin more in
 //                     common
 //   none              system prompt and tools are known as a whole: all that can be shared was
-// found
+//                     found
 //   cold              nothing like it
 //
 // Not thread-safe; the engine thread owns it. Pure: no clock.

@@ -179,9 +179,9 @@ void PrefixCache::Impl::evict_edge(SlotId slot, std::int32_t length, const Evict
                                    CachePlan& plan) {
   const NodeId node = tree_.node_of(slot);
   const std::int32_t piece = ledger_.held(slot) - length;
-  if (tree_[node].protected_until > now_) {
-    std::uint64_t& sum = protected_cells_[tree_[node].scope.value];
-    sum -= std::min(sum, static_cast<std::uint64_t>(piece));
+  const auto sum = protected_cells_.find(tree_[node].scope.value);
+  if (sum != protected_cells_.end() && tree_[node].protected_until > now_) {
+    sum->second -= std::min(sum->second, static_cast<std::uint64_t>(piece));
   }
   const bool kept = save_before_eviction(slot, eviction, plan);
   if (!kept) {

@@ -29,6 +29,7 @@ constexpr std::int32_t kSaveTokensMin = 32;
 
 // Ranges: where the state begins that takes the edge of `node` along.
 std::int32_t PrefixCache::Impl::saved_begin(NodeId id) const {
+  if (!ranges_) return 0;
   const std::int32_t end = tree_[id].end();
   while (end - tree_[id].begin < kSaveTokensMin) {
     const NodeId above = tree_[id].parent;
@@ -38,21 +39,23 @@ std::int32_t PrefixCache::Impl::saved_begin(NodeId id) const {
   return tree_[id].begin;
 }
 
+bool PrefixCache::Impl::is_saved(NodeId id) const {
+  return ranges_ || exact_ends_ ? tree_[id].blob != kNoBlob : tree_[id].blobs > 0;
+}
+
 // Not there yet, and large enough for a state.
 bool PrefixCache::Impl::is_worth_saving(NodeId id) const {
   if (!host_.exists()) return false;
-  const PrefixNode& node = tree_[id];
-  if (ranges_ || exact_ends_ ? node.blob != kNoBlob : node.blobs > 0) return false;
-  return node.end() - (ranges_ ? saved_begin(id) : 0) >= kSaveTokensMin;
+  if (is_saved(id)) return false;
+  return tree_[id].end() - saved_begin(id) >= kSaveTokensMin;
 }
 
 // The edge at the end of the slot is in host memory already, or there is room for it as it is.
 bool PrefixCache::Impl::can_save(SlotId slot) const {
   const NodeId id = tree_.node_of(slot);
-  const PrefixNode& node = tree_[id];
-  if (ranges_ || exact_ends_ ? node.blob != kNoBlob : node.blobs > 0) return true;
-  const std::int32_t begin = ranges_ ? saved_begin(id) : 0;
-  return is_worth_saving(id) && host_.fits(host_.expected_bytes(node.end() - begin));
+  if (is_saved(id)) return true;
+  const std::int32_t tokens = tree_[id].end() - saved_begin(id);
+  return is_worth_saving(id) && host_.fits(host_.expected_bytes(tokens));
 }
 
 // Sees to it that the last edge of a parked slot is in host memory, where that is worth it. False
@@ -61,15 +64,13 @@ bool PrefixCache::Impl::save_before_eviction(SlotId slot, const Eviction& evicti
                                              CachePlan& plan) {
   const NodeId id = tree_.node_of(slot);
   if (id == kRootNode) return true;
-  const PrefixNode& node = tree_[id];
-  const bool there = ranges_ || exact_ends_ ? node.blob != kNoBlob : node.blobs > 0;
-  if (there) return true;
+  if (is_saved(id)) return true;
   if (!host_.exists()) return false;
   Saving saving;
   saving.node = id;
-  saving.begin = ranges_ ? saved_begin(id) : 0;
+  saving.begin = saved_begin(id);
   saving.room = eviction.room;
-  const bool in_front = ranges_ && node.blobs > 0;
+  const bool in_front = ranges_ && tree_[id].blobs > 0;
   if (in_front && saving.room == HostRoom::kLessWorthy) saving.room = HostRoom::kAny;
   if (!in_front && !is_worth_saving(id)) return false;
   return save(slot, saving, plan);
@@ -129,7 +130,7 @@ std::optional<VictimRank> PrefixCache::Impl::blob_rank(BlobIndex index) {
     tokens += size;
     top = id;
   }
-  if (exact_ends_) twice = has_parked_end(end);
+  if (exact_ends_) twice = first_parked(end) >= 0;
   if (!ranges_ && !exact_ends_) twice = twice || tree_[end].blobs > 1;
   count_as_protected(index, tier == kTierProtected && !twice);
   if (twice) return VictimRank{kTierTwice, worth_sum / tokens};
@@ -141,18 +142,21 @@ std::optional<VictimRank> PrefixCache::Impl::blob_rank(BlobIndex index) {
   return VictimRank{tier, worth_sum / tokens};
 }
 
-bool PrefixCache::Impl::has_parked_end(NodeId node) const {
+// The first slot that ends at `node` and does not run; below 0: none.
+std::int32_t PrefixCache::Impl::first_parked(NodeId node) const {
   std::int32_t slot = tree_[node].first_slot;
   while (slot >= 0 && at(SlotId(slot)).running) slot = tree_.next_slot(SlotId(slot));
-  return slot >= 0;
+  return slot;
 }
 
 void PrefixCache::Impl::count_as_protected(BlobIndex index, bool counts) {
   Blob& blob = host_[index];
   if (blob.counts_as_protected == counts) return;
   blob.counts_as_protected = counts;
-  std::uint64_t& sum = protected_bytes_[tree_[blob.end_node].scope.value];
+  const std::uint64_t scope = tree_[blob.end_node].scope.value;
+  std::uint64_t& sum = protected_bytes_[scope];
   sum = counts ? sum + blob.bytes : sum - std::min(sum, blob.bytes);
+  if (sum == 0) protected_bytes_.erase(scope);  // scopes come and go
 }
 
 // The blob goes out of the tree and the books.

@@ -188,7 +188,8 @@ class PrefixCache::Impl {
   bool make_host_room(std::uint64_t bytes, const Saving& saving, CachePlan& plan);
   std::optional<Victim> worst_blob();
   std::optional<VictimRank> blob_rank(BlobIndex index);
-  bool has_parked_end(NodeId node) const;
+  std::int32_t first_parked(NodeId node) const;
+  bool is_saved(NodeId node) const;
   void forget(BlobIndex index, CachePlan& plan);
   void detach(BlobIndex index);
   void count_as_protected(BlobIndex index, bool counts);

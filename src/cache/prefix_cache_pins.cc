@@ -63,8 +63,7 @@ std::optional<BlobId> PrefixCache::Impl::adopt(ScopeId scope, TokenSpan tokens,
   NodeId end = split(known);
   const TokenSpan rest = tokens.subspan(static_cast<std::size_t>(known.length));
   if (rest.empty()) {
-    const bool whole = !ranges_ && !exact_ends_;
-    if (whole ? tree_[end].blobs > 0 : tree_[end].blob != kNoBlob) return std::nullopt;
+    if (is_saved(end)) return std::nullopt;
   } else {
     PieceFacts facts = new_facts(end, rest.front());
     reuse_.recall(facts);

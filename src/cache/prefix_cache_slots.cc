@@ -146,11 +146,10 @@ void PrefixCache::Impl::move_end(SlotId id, std::int32_t length) {
   ledger_.truncate({id, length});
   NodeId node = old;
   while (tree_[node].begin >= length && node != kRootNode) node = tree_[node].parent;
-  const NodeId bottom = old;
   if (tree_[node].end() > length) node = split({node, length});
   tree_.move_slot(id, node);
   refile(id);
-  prune(bottom);
+  prune(old);
 }
 
 void PrefixCache::Impl::truncate(SlotId id, std::int32_t length, CachePlan& plan) {
@@ -287,7 +286,6 @@ void PrefixCache::Impl::prune(NodeId node) {
   while (node != kRootNode && !tree_.available(node) && tree_[node].first_child == kNoNode) {
     const NodeId parent = tree_[node].parent;
     if (tree_[node].pins > 0) leave_pinned(node);
-    reuse_.learn_dropped(tree_.facts(node));
     tree_.erase(node);
     node = parent;
   }
@@ -308,9 +306,7 @@ bool PrefixCache::Impl::is_redundant(SlotId id) const {
   if (at(id).running || node == kRootNode) return false;
   if (!exact_ends_) return tree_[node].slots > 1;
   // Only ends count, and one parked slot at each is enough.
-  std::int32_t other = tree_[node].first_slot;
-  while (other != id.value && at(SlotId(other)).running) other = tree_.next_slot(SlotId(other));
-  return other != id.value;
+  return first_parked(node) != id.value;
 }
 
 void PrefixCache::Impl::drop_redundant(std::optional<SlotId> spared, CachePlan& plan) {

@@ -333,17 +333,19 @@ void PrefixTree::move_slot(SlotId slot, NodeId to) {
   }
 }
 
+// A child whose `count` is not 0; `hint` is tried first, and follows.
+NodeId PrefixTree::child_with(NodeId id, std::uint32_t PrefixNode::*count, NodeId& hint) const {
+  if (hint == kNoNode || nodes_[hint].parent != id || nodes_[hint].*count == 0) {
+    hint = nodes_[id].first_child;
+    while (nodes_[hint].*count == 0) hint = nodes_[hint].next_sibling;
+  }
+  return hint;
+}
+
 SlotId PrefixTree::slot_through(NodeId id) const {
   ZH_CHECK(id != kRootNode && nodes_[id].slots > 0);
   while (nodes_[id].first_slot < 0) {
-    const PrefixNode& node = nodes_[id];
-    NodeId next = node.slot_hint;
-    if (next == kNoNode || nodes_[next].parent != id || nodes_[next].slots == 0) {
-      next = node.first_child;
-      while (nodes_[next].slots == 0) next = nodes_[next].next_sibling;
-      node.slot_hint = next;
-    }
-    id = next;
+    id = child_with(id, &PrefixNode::slots, nodes_[id].slot_hint);
   }
   return SlotId(nodes_[id].first_slot);
 }
@@ -387,14 +389,7 @@ void PrefixTree::detach_blob(NodeId end) {
 NodeId PrefixTree::blob_through(NodeId id) const {
   ZH_CHECK(id != kRootNode && nodes_[id].blobs > 0 && options_.blobs == BlobKind::kWholes);
   while (nodes_[id].blob == kNoBlob) {
-    const PrefixNode& node = nodes_[id];
-    NodeId next = node.blob_hint;
-    if (next == kNoNode || nodes_[next].parent != id || nodes_[next].blobs == 0) {
-      next = node.first_child;
-      while (nodes_[next].blobs == 0) next = nodes_[next].next_sibling;
-      node.blob_hint = next;
-    }
-    id = next;
+    id = child_with(id, &PrefixNode::blobs, nodes_[id].blob_hint);
   }
   return id;
 }

@@ -191,6 +191,7 @@ class PrefixTree {
   static std::size_t index(SlotId slot) { return static_cast<std::size_t>(slot.value); }
   NodeId new_node();
   NodeId find_child(const ChildKey& key) const;
+  NodeId child_with(NodeId id, std::uint32_t PrefixNode::*count, NodeId& hint) const;
   ChildKey key_of(NodeId id) const;
   void name(NodeId id);
   void link(NodeId id);

@@ -60,8 +60,6 @@ class ReuseModel {
   void note(const PieceFacts& facts);
   /// A piece was used again (`facts` as they were before this use).
   void learn_used(const PieceFacts& facts);
-  /// A piece was dropped. There is nothing to learn yet: it is remembered, and may come back.
-  void learn_dropped(const PieceFacts&) {}
 
   /// Expected uses per token of room and lookup from now on: the lowest goes first. A piece in
   /// front of others is worth at least as much as they are; the cache sees to that.

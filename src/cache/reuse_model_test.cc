@@ -52,7 +52,6 @@ class PieceCache {
         std::min_element(pieces_.begin(), pieces_.end(), [&](const auto& a, const auto& b) {
           return model_.value(a.second) < model_.value(b.second);
         });
-    model_.learn_dropped(worst->second);
     pieces_.erase(worst);
   }
 
@@ -129,7 +128,6 @@ TEST(ReuseModel, RemembersAPieceThatWasDropped) {
   model.learn_used(facts);
   ++facts.uses;
   for (int i = 0; i < 100; ++i) model.advance();
-  model.learn_dropped(facts);
   PieceFacts again = piece(77);
   again.tokens = 1;
   EXPECT_EQ(model.recall(again), 512u);
@@ -235,7 +233,6 @@ TEST(ReuseModel, SurvivesExtremeFacts) {
     model.recall(facts);
     model.learn_used(facts);
     model.note(facts);
-    model.learn_dropped(facts);
     facts.uses = ~std::uint32_t{0};
     ASSERT_GE(model.value(facts), 0);
   }

@@ -1,23 +1,14 @@
 #include "cache/sorted_prompts.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
+#include "cache/token_run.h"
 
 namespace zerohop {
 
 std::size_t common_prefix(TokenSpan a, TokenSpan b, std::size_t known) {
-  // memcmp looks at whole vectors at once; only the block with the difference is looked at singly.
-  constexpr std::size_t kBlock = 32;
-  const std::size_t most = std::min(a.size(), b.size());
-  std::size_t at = known;
-  while (at + kBlock <= most &&
-         std::memcmp(a.data() + at, b.data() + at, kBlock * sizeof(Token)) == 0) {
-    at += kBlock;
-  }
-  while (at < most && a[at] == b[at]) ++at;
-  return at;
+  return known + common_length(a.subspan(known), b.subspan(known));
 }
 
 std::size_t common_suffix(TokenSpan a, TokenSpan b) {

@@ -38,7 +38,7 @@ struct EngineSnapshot {
   // Pressure
   PressureRung rung = PressureRung::kNormal;
   PressureCause rung_cause = PressureCause::kNone;
-  double fragmentation = 0;  ///< 0 to 1; wasted scan ÷ scanned cells, or 1 − largest run ÷ free
+  double fragmentation = 0;  ///< 0 to 1; EngineLoop::measure_fragmentation() defines it
   /// Several failed steps in a row: the engine tries one sequence at a time.
   bool circuit_open = false;
 
@@ -85,6 +85,12 @@ struct EngineSnapshot {
   std::uint32_t last_step_rows = 0;
 
   std::uint32_t running() const { return prefilling + decoding; }
+  std::uint64_t prompt_tokens() const { return prompt_tokens_computed + prompt_tokens_cached; }
+  /// Of all prompt tokens, the share that was found in the cache; 0 before the first.
+  double cache_hit_rate() const {
+    const std::uint64_t all = prompt_tokens();
+    return all == 0 ? 0.0 : static_cast<double>(prompt_tokens_cached) / static_cast<double>(all);
+  }
 };
 
 }  // namespace zerohop

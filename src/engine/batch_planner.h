@@ -1,19 +1,19 @@
 // Chooses the tokens of one step: first one row for every sequence that decodes, then prefill in
 // fair order (prefill_order.h) until the step's time is spent.
 //
-// The time comes from the ITL objective. While somebody decodes, a step may take that long and no
-// longer, so a running stream never waits for more than one objective because somebody else sent a
-// long prompt. While nobody decodes, steps are longer (fewer, larger chunks compute faster) but
-// still bounded, so that a new arrival or a cancellation is noticed soon.
+// The time comes from the ITL objective. While somebody decodes, a step may take that long, so a
+// running stream waits for one objective (two where decoders fill most of it, see below) because
+// somebody else sent a long prompt. While nobody decodes, steps are longer (fewer, larger chunks
+// compute faster) but still bounded, so that a new arrival or a cancellation is noticed soon.
 //
 // Decoders that take most of the objective by themselves (many of them, over many cells) leave
 // prompts a third of the step all the same, up to twice the objective in all: at eight rows a step
 // a queue of short prompts would wait far longer than the streams gain by it.
 //
-// The first prompt always advances, by kPrefillRowsMin rows or more; what it leaves goes to the
-// next. A prompt that has been passed over for long (PlanInput::aged) gets a quarter of the time
-// that is left for prompts before the first one gets the rest, so that it ends however many short
-// ones come.
+// The first prompt advances by kPrefillRowsMin rows or more, unless decoders leave no time and an
+// aged one takes its turn; what it leaves goes to the next. A prompt that has been passed over for
+// long (PlanInput::aged) gets a quarter of the time that is left for prompts before the first one
+// gets the rest, so that it ends however many short ones come.
 //
 // Once a prompt ends in the step, the others may fill it only up to half the objective: its first
 // token should not wait for them.

@@ -144,8 +144,7 @@ std::size_t Embedder::rows_min() const {
 Duration Embedder::smallest_piece() const {
   const std::size_t before = jobs_.empty() ? 0 : jobs_.front().computed;
   StepSize size;
-  size.rows = static_cast<std::uint32_t>(rows_min());
-  size.cells_read = size.rows * before + std::uint64_t{size.rows} * (size.rows - 1) / 2;
+  size.add(static_cast<std::uint32_t>(rows_min()), before);
   return cost_.predict(size);
 }
 

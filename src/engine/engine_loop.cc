@@ -200,7 +200,7 @@ bool EngineLoop::step() {
     embedder_.step(embedding_budget());
     state_.busy += clock_.now() - begin;
   }
-  publish();
+  if (!planned || embedding_) publish();  // else compute_step() has done so
   return planned || embedding_ || relieved;
 }
 
@@ -339,11 +339,7 @@ void EngineLoop::fail_all() {
   running_.clear();
   dead_.clear();
   waiting_.for_each([this](Sequence& sequence) { dead_.push_back(&sequence); });
-  for (Sequence* sequence : dead_) {
-    const SequencePtr owner = waiting_.leave(*sequence);
-    leave_unstarted(*owner);
-    fail(*owner, shutting_down(), Keep::kNothing);
-  }
+  for (Sequence* sequence : dead_) refuse(*sequence, shutting_down());
   embedder_.fail_all(shutting_down());
   publish();
   wake_readers();

@@ -201,7 +201,7 @@ class EngineLoop {
 
   // Pressure, and what is published (engine_pressure.cc)
   bool relieve_pressure();
-  bool compact();
+  void compact();
   PressureInput pressure_input() const;
   void publish();
   void count_running();

@@ -138,7 +138,7 @@ bool EngineLoop::occupy(Sequence& sequence) {
   request.mark_lifetime = sequence.request.cache.mark_lifetime;
   request.now = now_;
   PlaceResult result = cache_.place(request);
-  if (!result.placement && cache_.counts().slots_running == 0) {
+  if (!result.placement && running_.empty()) {
     // A window always fits; what is in the way is pinned.
     executor_.carry_out(cache_.drop_idle());
     result = cache_.place(request);

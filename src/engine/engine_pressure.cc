@@ -27,7 +27,7 @@ constexpr std::uint64_t kScanEvery = 16;
 }  // namespace
 
 // One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
-// bytes were moved.
+// bytes went to host memory or became fewer.
 bool EngineLoop::relieve_pressure() {
   const PressureState& rung = ladder_.update(pressure_input(), now_);
   const bool busy = !running_.empty() || !waiting_.empty();
@@ -41,16 +41,21 @@ bool EngineLoop::relieve_pressure() {
     const std::uint64_t most = executor_.bytes_compressed_within(kCopySlice);
     plan = cache_.compress(std::min(rung.bytes_to_compress, most));
   }
-  if (plan.empty()) return rung.compact && compact();
+  if (plan.empty()) {
+    // No reason to go on by itself: a pool whose cells cannot be moved would keep an idle engine
+    // busy for ever.
+    if (rung.compact) compact();
+    return false;
+  }
   executor_.carry_out(plan);
   return true;
 }
 
-// Moves scattered cells together for about a slice of time. True when any were moved.
-bool EngineLoop::compact() {
+// Moves scattered cells together for about a slice of time.
+void EngineLoop::compact() {
   // Out and back again: the way back takes half as long.
   const Compaction compaction = cache_.compact(executor_.tokens_saved_within(kCopySlice * 2 / 3));
-  if (compaction.plan.empty() && compaction.moves.empty()) return false;
+  if (compaction.plan.empty() && compaction.moves.empty()) return;
   executor_.carry_out(compaction.plan);
   for (const SlotMove& move : compaction.moves) {
     const auto moved =
@@ -61,7 +66,6 @@ bool EngineLoop::compact() {
     trust_books(**moved);
   }
   ++state_.compactions;
-  return true;
 }
 
 PressureInput EngineLoop::pressure_input() const {

@@ -40,9 +40,7 @@ void EngineLoop::undo_aborted() {
 
 // Cells of the step go; where a tail cannot be cut, all of them do.
 void EngineLoop::undo_rows(Sequence& sequence) {
-  if (executor_.drop_tail(sequence.slot, sequence.computed)) return;
-  cache_.correct(sequence.slot, 0);
-  trust_books(sequence);
+  if (!executor_.drop_tail(sequence.slot, sequence.computed)) discard_cells(sequence);
 }
 
 // Nothing that the slot holds is to be trusted; not even what it had from somebody else, unless

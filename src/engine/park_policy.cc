@@ -42,15 +42,6 @@ std::optional<ParkChoice> choice(std::optional<std::size_t> index, ParkReason re
 
 }  // namespace
 
-std::string_view park_reason_name(ParkReason reason) {
-  switch (reason) {
-    case ParkReason::kCells: return "cells";
-    case ParkReason::kFairness: return "fairness";
-    case ParkReason::kSlowReader: return "slow_reader";
-  }
-  return "unknown";
-}
-
 std::optional<ParkChoice> park_for_cells(std::span<const ParkCandidate> running) {
   const std::optional<std::size_t> kept = untouchable(running);
   const auto paused = choose(

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "base/clock.h"
 #include "core/tenant.h"
@@ -50,9 +49,6 @@ struct ParkOptions {
 };
 
 enum class ParkReason : std::uint8_t { kCells, kFairness, kSlowReader };
-
-/// "cells", "fairness", "slow_reader".
-std::string_view park_reason_name(ParkReason reason);
 
 struct ParkChoice {
   std::size_t index = 0;  ///< in `running`

@@ -43,9 +43,6 @@ class FakeContext final : public ModelContext {
   std::uint32_t threads() const override { return threads_; }
   void set_abort(AbortPredicate predicate) override { abort_ = std::move(predicate); }
 
-  /// Cells in use, each shared cell once.
-  std::uint32_t cells_used() const { return pool_.used(); }
-
  private:
   // One computed token. Its hash covers every token before it, so a cell found at the wrong place
   // cannot pass for the right one.
@@ -57,6 +54,7 @@ class FakeContext final : public ModelContext {
     PositionRange positions;
     std::uint64_t before = 0;  // prefix hash in front of the first cell
     std::vector<Cell> cells;
+    bool plain = true;  // not compressed
   };
 
   std::int32_t held(SlotId slot) const { return pool_.length(slot); }

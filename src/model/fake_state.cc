@@ -69,7 +69,7 @@ std::optional<FakeContext::SavedCells> FakeContext::unpack(std::span<const std::
   const auto count = static_cast<std::size_t>(opened->positions.size());
   std::size_t at = sizeof(std::uint64_t);
   if (opened->payload.size() != at + count * cell_bytes) return std::nullopt;
-  SavedCells saved{opened->positions, get<std::uint64_t>(opened->payload, 0), {}};
+  SavedCells saved{opened->positions, get<std::uint64_t>(opened->payload, 0), {}, plain};
   saved.cells.reserve(count);
   std::uint64_t hash = saved.before;
   for (std::size_t i = 0; i < count; ++i, at += cell_bytes) {
@@ -157,10 +157,8 @@ Result<void> FakeContext::fill(SlotId slot, std::int32_t cells) {
 }
 
 std::vector<std::byte> FakeContext::compress(std::span<const std::byte> state) const {
-  const std::optional<OpenedState> opened = open_state(state, fingerprint_);
-  if (!opened || opened->form != StateForm::kPlain) return {};
   const std::optional<SavedCells> saved = unpack(state);
-  if (!saved || saved->cells.empty()) return {};
+  if (!saved || !saved->plain || saved->cells.empty()) return {};
   std::vector<std::byte> smaller =
       make_state(sizeof(std::uint64_t) + saved->cells.size() * sizeof(SmallCell));
   put(smaller, 0, saved->before);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/llama_backend.h"
 #include "model/llama_context_impl.h"
+#include "model/llama_file.h"
 #include "model/saved_state.h"
 
 namespace zerohop {
@@ -19,10 +20,6 @@ constexpr ggml_type kKeyType = GGML_TYPE_F16;
 constexpr ggml_type kValueType = GGML_TYPE_F16;
 constexpr std::uint64_t kCellMetaBytes = 12;  // of a cell in a saved state, before keys and values
 
-bool is_recurrent(const llama_model* model) {
-  return llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
-}
-
 }  // namespace
 
 LlamaContext::LlamaContext(const LlamaContextModel& model, const ContextOptions& options,
@@ -30,7 +27,7 @@ LlamaContext::LlamaContext(const LlamaContextModel& model, const ContextOptions&
     : model_(model.model),
       options_(options),
       plan_(plan),
-      recurrent_(is_recurrent(model.model)),
+      recurrent_(has_running_state(model.model)),
       kv_bytes_per_cell_(model.kv_bytes_per_cell),
       window_(llama_model_n_swa(model.model)),
       starts_late_(recurrent_ || window_ > 0),
@@ -264,7 +261,7 @@ Result<std::unique_ptr<ModelContext>> make_llama_context(const LlamaContextModel
   LlamaMemory memory;
   memory.kv_bytes_per_cell = model.cells_on_host ? model.kv_bytes_per_cell : 0;
   memory.bytes_total = host_memory_bytes();
-  memory.ids_hold_memory = is_recurrent(model.model) ||
+  memory.ids_hold_memory = has_running_state(model.model) ||
                            (llama_model_n_swa(model.model) > 0 && !options.full_window_cache);
   ZH_ASSIGN_OR_RETURN(const LlamaContextPlan plan, plan_llama_context(options, memory));
   const LlamaErrorCapture capture;

@@ -79,7 +79,8 @@ bool LlamaContext::copy_state(SlotId from, SlotId to) {
 
 CellScan LlamaContext::scan() const {
   CellScan scan;
-  if (memory_ == nullptr) return scan;
+  // A running state has no cells that attention looks over one by one.
+  if (memory_ == nullptr || recurrent_) return scan;
   const auto padded = [](std::uint32_t cells) {
     return (cells + kLlamaCellTile - 1) / kLlamaCellTile * kLlamaCellTile;
   };

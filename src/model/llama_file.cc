@@ -186,6 +186,10 @@ std::uint64_t file_fingerprint(const std::string& path) {
   return sum;
 }
 
+bool has_running_state(const llama_model* model) {
+  return llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
+}
+
 LlamaDimensions llama_dimensions(const llama_model* model, const std::string& path) {
   char buffer[64];
   const int32_t size =

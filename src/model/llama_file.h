@@ -21,6 +21,9 @@ Result<std::uint64_t> check_gguf_file(const std::string& path);
 /// and 256 samples of 4 KiB spread over the rest; 0.6 ms warm. 0 when it cannot be read.
 std::uint64_t file_fingerprint(const std::string& path);
 
+/// Recurrent and hybrid models: what they keep of a sequence cannot be cut.
+bool has_running_state(const llama_model* model);
+
 /// What the file's metadata tell, also for a model that was loaded for its tokenizer alone
 /// (asking the library for them would abort the process then). 0 where the file does not say.
 struct LlamaDimensions {

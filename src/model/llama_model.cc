@@ -44,7 +44,8 @@ class LlamaModel final : public Model {
  public:
   LlamaModel(ModelHandle model, ModelInfo info, const LlamaModelOptions& options,
              std::unique_ptr<ChatTemplate> chat_template)
-      : fingerprint_(file_fingerprint(options.path)),
+      :  // Of states, which only a model with weights makes.
+        fingerprint_(options.load == LlamaLoad::kEverything ? file_fingerprint(options.path) : 0),
         model_(std::move(model)),
         info_(std::move(info)),
         has_weights_(options.load == LlamaLoad::kEverything),
@@ -193,6 +194,7 @@ ModelInfo describe(const llama_model* model, const LlamaModelOptions& options,
   info.attention = dimensions.attention;
   info.context_trained = dimensions.context_trained;
   info.kv_bytes_per_cell = dimensions.kv_bytes_per_cell;
+  info.ids_hold_memory = has_running_state(model);
   return info;
 }
 

@@ -145,6 +145,8 @@ struct ModelInfo {
   AttentionType attention = AttentionType::kCausal;
   std::uint32_t context_trained = 0;  ///< tokens
   std::uint64_t kv_bytes_per_cell = 0;
+  /// Each sequence id has memory of its own, used or not (models with a running state).
+  bool ids_hold_memory = false;
 };
 
 enum class KvLayout : std::uint8_t {

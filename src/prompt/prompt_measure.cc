@@ -8,11 +8,6 @@
 namespace zerohop {
 namespace {
 
-std::vector<PlacedContent> contents_of(const MeasuredPrompt& prompt) {
-  if (!prompt.rendered.placed.empty()) return prompt.rendered.placed;
-  return locate_contents(prompt.rendered.text, prompt.conversation);
-}
-
 // Byte `offset` of a content in the text.
 std::size_t place_in(const PlacedContent& content, std::size_t offset) {
   const std::size_t shown = offset > content.skipped ? offset - content.skipped : 0;
@@ -36,10 +31,9 @@ std::size_t end_of_named(const MeasuredPrompt& prompt, std::span<const std::stri
 }
 
 std::size_t byte_of_mark(const MeasuredPrompt& prompt, const ShapedMark& mark) {
-  const std::vector<PlacedContent> contents = contents_of(prompt);
   std::size_t byte = 0;
   std::size_t next = prompt.rendered.text.size();
-  for (const PlacedContent& content : contents) {
+  for (const PlacedContent& content : prompt.rendered.placed) {
     if (content.message > mark.message) {
       next = content.range.begin;
       break;
@@ -78,11 +72,9 @@ PromptSections sections_of(const MeasuredPrompt& prompt) {
   const ShapedConversation& conversation = prompt.conversation;
   const FrontText& front = conversation.front;
   if (conversation.messages.empty()) return {};
-  std::vector<PlacedContent> located;  // only where the renderer does not know them
-  if (prompt.rendered.placed.empty()) located = contents_of(prompt);
   std::size_t system_end = 0;  // bytes
   std::size_t tools_end = 0;
-  for (const PlacedContent& content : located.empty() ? prompt.rendered.placed : located) {
+  for (const PlacedContent& content : prompt.rendered.placed) {
     const bool is_system = content.message == 0 && conversation.messages.front().role == "system";
     if (content.message == front.message && front.system.end + front.tools.end > 0) {
       if (front.system.size() > 0) system_end = place_in(content, front.system.end);
@@ -112,7 +104,7 @@ PromptBreakdown break_down(const MeasuredPrompt& prompt) {
   bool template_lists_tools = !conversation.tools.empty();  // somewhere in front of the first turn
   std::size_t end = 0;                                      // of the content before
   std::size_t last_message = 0;                             // the one it belongs to
-  for (const PlacedContent& content : contents_of(prompt)) {
+  for (const PlacedContent& content : prompt.rendered.placed) {
     const bool is_system = content.message == 0 && conversation.messages.front().role == "system";
     if (template_lists_tools && !is_system) {
       parts.tools_tokens += between(end, content.range.begin);

@@ -23,7 +23,8 @@ struct PromptBreakdown {
   std::uint32_t template_tokens = 0;  ///< all else: marks of turns, names of roles
 };
 
-/// A prompt and what it was made of; all outlive the calls.
+/// A prompt and what it was made of; all outlive the calls. `rendered.placed` says where its
+/// contents stand; where the template was run, locate_contents() has found them.
 struct MeasuredPrompt {
   const GuardedTokenizer& tokenizer;
   const TokenizedText& tokenized;

@@ -46,6 +46,7 @@ Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
   PreparedPrompt prompt;
   prompt.output = planner_.plan(conversation, shaped, rendered);
   TokenizedText tokenized = tokenizer_.tokenize_with_cuts(rendered.text, rendered.foreign);
+  if (rendered.placed.empty()) rendered.placed = locate_contents(rendered.text, shaped);
   const MeasuredPrompt measured{tokenizer_, tokenized, rendered, shaped};
   prompt.marked_tokens = static_cast<std::uint32_t>(marked_tokens(measured));
   if (conversation.cache_mark) prompt.mark_lifetime = conversation.cache_mark->lifetime;

@@ -32,8 +32,7 @@ class EngineExport {
 
   void copy(const EngineSnapshot& snapshot) {
     steps_.publish(snapshot.steps);
-    const std::uint64_t prompt = snapshot.prompt_tokens_computed + snapshot.prompt_tokens_cached;
-    prompt_tokens_.publish(prompt);
+    prompt_tokens_.publish(snapshot.prompt_tokens());
     prompt_tokens_cached_.publish(snapshot.prompt_tokens_cached);
     output_tokens_.publish(snapshot.output_tokens);
     queued_.set(snapshot.queued);
@@ -41,9 +40,7 @@ class EngineExport {
     decoding_.set(snapshot.decoding);
     paused_.set(snapshot.paused);
     copy_cells(snapshot);
-    cache_hit_rate_.set(prompt == 0 ? 0.0
-                                    : static_cast<double>(snapshot.prompt_tokens_cached) /
-                                          static_cast<double>(prompt));
+    cache_hit_rate_.set(snapshot.cache_hit_rate());
     output_rate_.set(output_meter_.read(snapshot.output_tokens));
   }
 

@@ -44,13 +44,12 @@ class CacheExport {
     saved_.publish(engine.tokens_saved);
     restored_.publish(engine.prompt_tokens_restored);
     forgotten_.publish(engine.tokens_forgotten);
-    const std::uint64_t prompt = engine.prompt_tokens_computed + engine.prompt_tokens_cached;
-    hit_ratio_.set(share(engine.prompt_tokens_cached, prompt));
-    hit_rate_.set(share(engine.prompt_tokens_cached, prompt));
+    hit_ratio_.set(engine.cache_hit_rate());
+    hit_rate_.set(engine.cache_hit_rate());
     for (std::size_t i = 1; i < kMissCauses; ++i) {
       misses_[i].publish(engine.misses[i]);
       missed_tokens_[i].publish(engine.missed_tokens[i]);
-      miss_rates_[i].set(share(engine.missed_tokens[i], prompt));
+      miss_rates_[i].set(share(engine.missed_tokens[i], engine.prompt_tokens()));
     }
   }
 
