@@ -12,10 +12,9 @@
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/model_options.h"
-#include "app/model_store.h"
+#include "app/served_model.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "model/llama_model.h"
 
 namespace zerohop {
 namespace {
@@ -71,10 +70,7 @@ Result<void> converse(ChatSession& session) {
 Result<void> chat(const Config& config, const ChatOptions& options) {
   const SteadyClock clock;
   BlockingWaker waker;
-  ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
-                      resolve_model(config.model.name, PullPolicy::kIfMissing));
-  ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
-                      load_llama_model(llama_model_options(config.model, file)));
+  ZH_ASSIGN_OR_RETURN(ServedModel served, load_served_model(config, clock));
   EngineConfig engine = config.engine;
   engine.sequences = 1;
   TierParts parts;
@@ -83,7 +79,7 @@ Result<void> chat(const Config& config, const ChatOptions& options) {
   parts.seed = os_random_seed();
   parts.default_system = default_system_of(config.model);
   ZH_ASSIGN_OR_RETURN(const std::unique_ptr<Tier> tier,
-                      Tier::create(std::move(model), engine, std::move(parts)));
+                      Tier::create(std::move(served.model), engine, std::move(parts)));
   tier->start();
   ChatSession session(*tier, waker, generation_of(config, options), options.system);
   if (!options.prompt.empty()) return ask_and_show(session, options.prompt);

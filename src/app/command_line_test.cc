@@ -53,7 +53,7 @@ TEST(ParseCommandLine, EveryFlagOfTheTableIsKnownToServe) {
 TEST(ParseCommandLine, NamesWhatItDoesNotKnow) {
   EXPECT_EQ(fault({"serve", "--prot", "1"}),
             "serve: unknown flag '--prot'; did you mean '--port'?");
-  EXPECT_EQ(fault({"serve", "--prepare", "safe"}), "serve: unknown flag '--prepare'");
+  EXPECT_EQ(fault({"serve", "--guardrails", "a"}), "serve: unknown flag '--guardrails'");
   EXPECT_EQ(fault({"serv"}), "unknown command 'serv'; did you mean 'serve'?");
   EXPECT_EQ(fault({"--prot=1", "serve"}), "unknown flag '--prot'");
   EXPECT_EQ(fault({"serve", "extra"}), "serve: unexpected argument 'extra'");

@@ -38,11 +38,21 @@ enum class UnknownModelPolicy : std::uint8_t {
   kNotFound,  ///< answered with 404
 };
 
+/// Whether a model is converted to what this machine computes fastest (model_prepare.h).
+enum class PreparePolicy : std::uint8_t {
+  kOff,
+  kSafe,  ///< as long as its predictions stay close to the original's
+  kFast,  ///< also at a price in quality, which is then told
+};
+
 struct ModelConfig {
   static constexpr std::uint32_t kAllLayers = std::numeric_limits<std::uint32_t>::max();
 
   std::string name = "smollm2-135m";    ///< a known name, or the path of a GGUF file
   std::string default_system = "auto";  ///< see default_system_of() in model_options.h
+  PreparePolicy prepare = PreparePolicy::kSafe;
+  double prepare_kl_max = 0.02;  ///< nats a token, for kSafe
+  std::uint64_t prepare_bytes_max = std::uint64_t{2} << 30;
   std::uint32_t gpu_layers = kAllLayers;
   std::vector<std::string> devices;  ///< empty: all
   std::uint32_t main_gpu = 0;

@@ -62,6 +62,7 @@ std::optional<std::string> not_empty_rule(std::string_view text) {
 // ---- Choices ----
 
 constexpr std::array<std::string_view, 3> kSplitModes{"none", "layer", "row"};
+constexpr std::array<std::string_view, 3> kPreparePolicies{"off", "safe", "fast"};
 constexpr std::array<std::string_view, 2> kUnknownNamePolicies{"default", "not_found"};
 constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams"};
 constexpr std::array<std::string_view, 2> kWindowCaches{"full", "window"};
@@ -142,6 +143,26 @@ const std::array kTable{
         "System prompt of conversations that bring none; auto takes what suits a known model, "
         "an empty text leaves it to the model's template.",
         ""},
+    ConfigKey{"model.prepare", "--prepare", "off|safe|fast",
+              choice<[](Config& c) -> PreparePolicy& { return c.model.prepare; }>(kPreparePolicies),
+              "",
+              "Convert a small model, once per machine, to the type of weights that computes "
+              "fastest here: safe only as long as its predictions stay close to the original's, "
+              "fast also at a price, which is told.",
+              ""},
+    ConfigKey{"model.prepare_kl_max", "", "",
+              NumberType{[](Config& c) -> double& { return c.model.prepare_kl_max; }, 0, 10},
+              "nats a token",
+              "With prepare: safe, the largest mean divergence (KL) of a converted model from the "
+              "original.",
+              ""},
+    ConfigKey{"model.prepare_bytes_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.model.prepare_bytes_max; }, 0,
+                          std::uint64_t{1} << 44},
+              "bytes",
+              "Largest converted file; models that would be larger, or larger than a quarter of "
+              "the free memory, are served as they are.",
+              ""},
     ConfigKey{"model.gpu_layers", "--gpu-layers", "N|all",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.model.gpu_layers; }, 0, 10'000,
                           "all", ModelConfig::kAllLayers},

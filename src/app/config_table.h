@@ -40,6 +40,12 @@ struct IntegerType {
   std::uint64_t word_value = 0;  ///< may lie outside min to max
 };
 
+struct NumberType {
+  ConfigMember<double> member;
+  double min = 0;
+  double max = 0;
+};
+
 struct BooleanType {
   ConfigMember<bool> member;
 };
@@ -83,8 +89,8 @@ struct TextMapType {
   MapValues values = MapValues::kTexts;
 };
 
-using ConfigType = std::variant<IntegerType, BooleanType, TextType, ChoiceType, TextListType,
-                                NumberListType, TextMapType>;
+using ConfigType = std::variant<IntegerType, NumberType, BooleanType, TextType, ChoiceType,
+                                TextListType, NumberListType, TextMapType>;
 
 struct ConfigKey {
   std::string_view path;        ///< section.key, as in YAML

@@ -49,6 +49,8 @@ TEST(ConfigTable, EveryKeyChangesItsOwnMemberAndNoOther) {
     RawValue changed = std::string("63");
     if (const auto* type = std::get_if<IntegerType>(&key.type)) {
       changed = std::to_string(type->max - 1);
+    } else if (std::holds_alternative<NumberType>(key.type)) {
+      changed = std::string("1.5");
     } else if (std::holds_alternative<BooleanType>(key.type)) {
       changed = std::string("true");
     } else if (const auto* choice = std::get_if<ChoiceType>(&key.type)) {

@@ -85,6 +85,8 @@ TEST(LoadConfig, ReadsEveryKindOfValue) {
       "  devices: [CUDA0, CUDA1]\n"
       "  tensor_split: [3, 1.5]\n"
       "  split_mode: row\n"
+      "  prepare: off\n"
+      "  prepare_kl_max: 0.125\n"
       "  aliases:\n"
       "    claude-*-haiku-*: small\n"
       "    gpt-4o-mini: small\n"
@@ -103,6 +105,8 @@ TEST(LoadConfig, ReadsEveryKindOfValue) {
   EXPECT_EQ(config.model.devices, (std::vector<std::string>{"CUDA0", "CUDA1"}));
   EXPECT_EQ(config.model.tensor_split, (std::vector<double>{3, 1.5}));
   EXPECT_EQ(config.model.split_mode, LlamaSplitMode::kRow);
+  EXPECT_EQ(config.model.prepare, PreparePolicy::kOff);
+  EXPECT_EQ(config.model.prepare_kl_max, 0.125);
   EXPECT_EQ(config.model.aliases.at("claude-*-haiku-*"), "small");
   EXPECT_EQ(config.model.aliases.size(), 2u);
   EXPECT_EQ(config.engine.threads, 0u);

@@ -1,6 +1,7 @@
 // Texts to typed members and back: the part of config_table.h that is code, not data.
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "app/config_table.h"
 #include "app/suggest.h"
@@ -22,6 +23,17 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 std::string allowed(const IntegerType& type) {
   std::string range = std::to_string(type.min) + " to " + std::to_string(type.max);
   return type.word.empty() ? range : range + ", or " + std::string(type.word);
+}
+
+std::string number_text(double number) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number);
+  ZH_CHECK(end.ec == std::errc{});
+  return {buffer, end.ptr};
+}
+
+std::string allowed(const NumberType& type) {
+  return number_text(type.min) + " to " + number_text(type.max) + ", with a fraction";
 }
 
 std::string allowed(const ChoiceType& type) {
@@ -88,6 +100,27 @@ Result<void> set(const ConfigKey& key, const IntegerType& type, const RawValue& 
   return {};
 }
 
+// Nothing when `text` is no number, or none that is finite.
+std::optional<double> finite_number(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+Result<void> set(const ConfigKey& key, const NumberType& type, const RawValue& raw,
+                 Config& config) {
+  ZH_ASSIGN_OR_RETURN(const std::string text, as_scalar(key, raw));
+  const std::optional<double> number = finite_number(text);
+  if (!number) return wrong(key, quoted(text) + " is not a number (" + allowed(type) + ")");
+  if (*number < type.min || *number > type.max) {
+    return wrong(key, text + " is out of range (" + allowed(type) + ")");
+  }
+  type.member(config) = *number;
+  return {};
+}
+
 Result<void> set(const ConfigKey& key, const BooleanType& type, const RawValue& raw,
                  Config& config) {
   ZH_ASSIGN_OR_RETURN(const std::string text, as_scalar(key, raw));
@@ -137,13 +170,11 @@ Result<void> set(const ConfigKey& key, const NumberListType& type, const RawValu
   ZH_ASSIGN_OR_RETURN(const std::vector<std::string> items, as_list(key, raw));
   std::vector<double> numbers;
   for (const std::string& item : items) {
-    double number = 0;
-    const char* end = item.data() + item.size();
-    const auto parsed = std::from_chars(item.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || !std::isfinite(number) || number < 0) {
+    const std::optional<double> number = finite_number(item);
+    if (!number || *number < 0) {
       return wrong(key, quoted(item) + " is not a number of 0 or more");
     }
-    numbers.push_back(number);
+    numbers.push_back(*number);
   }
   type.member(config) = std::move(numbers);
   return {};
@@ -169,13 +200,6 @@ Result<void> set(const ConfigKey& key, const TextMapType& type, const RawValue& 
 
 // ---- Reading back ----
 
-std::string number_text(double number) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number);
-  ZH_CHECK(end.ec == std::errc{});
-  return {buffer, end.ptr};
-}
-
 RawValue get(const IntegerType& type, Config& config) {
   const std::uint64_t number = std::visit(
       [&config](const auto member) { return std::uint64_t{member(config)}; }, type.member);
@@ -183,6 +207,7 @@ RawValue get(const IntegerType& type, Config& config) {
   return std::to_string(number);
 }
 
+RawValue get(const NumberType& type, Config& config) { return number_text(type.member(config)); }
 RawValue get(const BooleanType& type, Config& config) {
   return std::string(type.member(config) ? "true" : "false");
 }

@@ -1,6 +1,8 @@
 #include "app/machine.h"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +49,16 @@ std::uint64_t machine_memory_left() {
   return kUnlimited;
 }
 
+// `ulimit -v`, what is mapped already taken off.
+std::uint64_t address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  const std::uint64_t pages = number_in("/proc/self/statm");
+  if (pages == kUnlimited) return kUnlimited;
+  const std::uint64_t used = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 }  // namespace
 
 std::uint32_t usable_cores() {
@@ -59,7 +71,9 @@ std::uint32_t usable_cores() {
   return std::min(cores, cgroup_cores());
 }
 
-std::uint64_t free_memory_bytes() { return std::min(machine_memory_left(), cgroup_memory_left()); }
+std::uint64_t free_memory_bytes() {
+  return std::min({machine_memory_left(), cgroup_memory_left(), address_space_left()});
+}
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

@@ -10,6 +10,7 @@
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/paths.h"
+#include "app/served_model.h"
 #include "app/server.h"
 #include "base/log.h"
 #include "model/llama_backend.h"
@@ -18,18 +19,15 @@
 namespace zerohop {
 namespace {
 
-Result<std::unique_ptr<Model>> load_model(const ModelConfig& config) {
-  ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
-                      resolve_model(config.name, PullPolicy::kIfMissing));
-  return load_llama_model(llama_model_options(config, file));
-}
-
-// Null when the served model makes the vectors.
+// Null when the served model makes the vectors. It is loaded as it is: vectors are kept by clients
+// and have to stay comparable.
 Result<std::unique_ptr<Model>> load_embedding_model(const Config& config) {
   if (config.embeddings.model.empty()) return std::unique_ptr<Model>();
   ModelConfig same_devices = config.model;
   same_devices.name = config.embeddings.model;
-  return load_model(same_devices);
+  ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
+                      resolve_model(same_devices.name, PullPolicy::kIfMissing));
+  return load_llama_model(llama_model_options(same_devices, file));
 }
 
 // Where nobody chose a folder, a second server on the machine must not fail for want of it.
@@ -74,11 +72,13 @@ Result<void> serve(const Config& config) {
   const SteadyClock clock;
   Server server(config, clock);
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
-  ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, load_model(config.model));
+  ZH_ASSIGN_OR_RETURN(ServedModel served, load_served_model(config, clock));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> embedding_model, load_embedding_model(config));
-  const ModelInfo info = model->info();
-  std::optional<KvLayoutChoiceReport> layout = layout_of(*model, config.engine, clock);
-  ZH_RETURN_IF_ERROR(server.load(std::move(model), std::move(embedding_model), std::move(layout)));
+  const ModelInfo info = served.model->info();
+  std::optional<KvLayoutChoiceReport> layout = layout_of(*served.model, config.engine, clock);
+  ZH_RETURN_IF_ERROR(
+      server.load(std::move(served.model), std::move(embedding_model), std::move(layout)));
+  server.show_preparation(std::move(served.preparation));
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
   ZH_RETURN_IF_ERROR(warm_up(server, config));
   server.handle_signals();

@@ -176,6 +176,10 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
     steps.observe(report.duration);
   };
+  parts.on_compaction =
+      [slices = service.metrics.compact_seconds](const CompactionReport& report) mutable {
+        slices.observe(report.duration);
+      };
   ZH_ASSIGN_OR_RETURN(service.loaded_tier,
                       Tier::create(std::move(model), service.config.engine, std::move(parts)));
   service.models = describe_models(service.config, service.tier());
@@ -208,6 +212,10 @@ Result<void> Server::warm_up(const WarmSetup& setup) {
     if (!profile.system.empty()) systems.push_back(profile.system);
   }
   return zerohop::warm_up(service.tier(), systems, setup, service.waiters);
+}
+
+void Server::show_preparation(ModelPreparation preparation) {
+  parts_->service.preparation = std::move(preparation);
 }
 
 void Server::run() { parts_->io.run(); }

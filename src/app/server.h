@@ -3,7 +3,7 @@
 //
 //   Server server(config, clock);
 //   server.listen() → server.load(model) → server.run()          run() returns when all is over
-//                          keep_batches(folder), warm_up(setup) before run()     optional
+//               keep_batches(folder), warm_up(setup), show_preparation(…) before run()  optional
 //
 //   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
 //                   finish, up to server.drain_seconds; then everything stops
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/model_preparation.h"
 #include "app/warm_prefixes.h"
 #include "base/clock.h"
 #include "core/error.h"
@@ -55,6 +56,9 @@ class Server {
   /// Puts the system prompts of cache.warm_prefixes and prompt.profiles into the prompt cache.
   /// After load(). Errors: kConfiguration.
   Result<void> warm_up(const WarmSetup& setup);
+
+  /// What /v1/system_info tells of how the model came to be what it is.
+  void show_preparation(ModelPreparation preparation);
 
   void run();
   void begin_drain();

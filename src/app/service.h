@@ -11,6 +11,7 @@
 #include "app/cache_misses.h"
 #include "app/config.h"
 #include "app/document_text.h"
+#include "app/model_preparation.h"
 #include "app/request_profile.h"
 #include "app/tier.h"
 #include "app/wire_profile.h"
@@ -35,6 +36,7 @@ struct Service {
   RequestProfiles profiles;    ///< likewise
   const DocumentLimits document_limits;
   std::vector<ModelDescription> models;  ///< set with the tier
+  ModelPreparation preparation;          ///< set before the first request
 
   // Each with its own locking
   Admission admission;

@@ -1,6 +1,7 @@
 #include "app/system_info.h"
 
 #include <algorithm>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <string_view>
@@ -25,6 +26,44 @@ json::object describe_model(const ModelInfo& info) {
           {"vocabulary", info.vocabulary},
           {"context_trained", info.context_trained},
           {"kv_bytes_per_cell", info.kv_bytes_per_cell}};
+}
+
+json::object describe_speed(const ModelSpeed& speed) {
+  return {{"prefill", speed.prefill}, {"streams_8", speed.batch}, {"streams_1", speed.single}};
+}
+
+json::object describe_candidate(const PrepareCandidate& candidate) {
+  json::object object{{"type", weight_type_name(candidate.type)}};
+  if (!candidate.fault.empty()) {
+    object["fault"] = candidate.fault;
+    return object;
+  }
+  const ModelDivergence& divergence = candidate.figures.divergence;
+  object["gain"] = preparation_gain(candidate.figures);
+  object["divergence"] = {{"tokens", divergence.tokens},
+                          {"kl_mean_nats", divergence.kl_mean},
+                          {"kl_max_nats", divergence.kl_max},
+                          {"same_first_choice", divergence.same_first},
+                          {"perplexity_original", divergence.perplexity_original},
+                          {"perplexity", divergence.perplexity}};
+  object["tokens_per_second"] = {{"original", describe_speed(candidate.figures.original)},
+                                 {"converted", describe_speed(candidate.figures.converted)}};
+  return object;
+}
+
+json::object describe_preparation(const ModelPreparation& preparation) {
+  json::array candidates;
+  for (const PrepareCandidate& candidate : preparation.candidates) {
+    candidates.push_back(describe_candidate(candidate));
+  }
+  return {{"policy", prepare_policy_name(preparation.policy)},
+          {"prepared", preparation.prepared()},
+          {"type", weight_type_name(preparation.type)},
+          {"source_type", preparation.source_type},
+          {"reason", preparation.reason},
+          {"measured_now", preparation.measured_now},
+          {"spent_ms", preparation.spent_ms},
+          {"candidates", std::move(candidates)}};
 }
 
 json::object describe_context(const Tier& tier, const EngineSnapshot& engine) {
@@ -77,6 +116,7 @@ std::string system_info_body(const Service& service) {
   body["pool"] = service.config.instance.pool;
   body["labels"] = std::move(labels);
   body["model"] = describe_model(tier.model().info());
+  body["preparation"] = describe_preparation(service.preparation);
   body["context"] = describe_context(tier, engine);
   body["cache"] = describe_cache(service.config, engine);
   body["limits"] = {{"requests_max", service.config.limits.requests_max},

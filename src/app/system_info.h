@@ -7,8 +7,8 @@
 
 namespace zerohop {
 
-/// One JSON object: version, instance, model, context, cache, limits, pressure. After the model was
-/// loaded.
+/// One JSON object: version, instance, model and its preparation, context, cache, limits, pressure.
+/// After the model was loaded.
 std::string system_info_body(const Service& service);
 
 /// The longest answer that a request with an empty prompt could get now without anybody giving way:

@@ -75,6 +75,7 @@ struct TestServerOptions {
   Gate* gate = nullptr;  ///< put into the model; outlives the server, which opens it when it goes
   const TestBertFile* embeddings = nullptr;  ///< makes the vectors; null: the fake model does
   std::filesystem::path warm = {};  ///< where states of warm prefixes are kept; empty: nowhere
+  ModelPreparation preparation = {};
 };
 
 class RunningServer {
@@ -94,6 +95,7 @@ class RunningServer {
       const auto kept = server_.keep_batches(options.batches);
       EXPECT_TRUE(kept.ok()) << kept.error().message;
     }
+    server_.show_preparation(options.preparation);
     const auto warmed = server_.warm_up({options.warm, "fake"});
     EXPECT_TRUE(warmed.ok()) << warmed.error().message;
     io_ = std::thread([this] { server_.run(); });

@@ -52,6 +52,7 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
                       engine_options({config, parts.cache, parts.scheduler}, options));
   engine.seed = parts.seed;
   engine.on_step = std::move(parts.on_step);
+  engine.on_compaction = std::move(parts.on_compaction);
   const std::uint64_t fingerprint = context->state_fingerprint();
   EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
                            parts.waker, embeddings.support()};

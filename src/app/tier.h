@@ -40,7 +40,8 @@ struct TierParts {
   LimitsConfig limits = {};
   /// What was measured, for a configuration that leaves the layout open (layout_store.h).
   std::optional<KvLayoutChoiceReport> layout = std::nullopt;
-  std::function<void(const StepReport&)> on_step;  ///< engine thread
+  std::function<void(const StepReport&)> on_step;              ///< engine thread
+  std::function<void(const CompactionReport&)> on_compaction;  ///< likewise
 };
 
 /// A request that has become tokens and rules, ready for the engine.

@@ -182,7 +182,9 @@ CachePlan PrefixCache::park_idle(std::uint32_t cells, TimePoint now) {
 }
 CachePlan PrefixCache::compress(std::uint64_t bytes) { return impl_->compress(bytes); }
 CachePlan PrefixCache::drop_idle() { return impl_->drop_idle(); }
-Compaction PrefixCache::compact(std::uint32_t cells_max) { return impl_->compact(cells_max); }
+Compaction PrefixCache::compact(std::uint32_t cells_max, std::optional<TopCell> top) {
+  return impl_->compact(cells_max, top);
+}
 
 void PrefixCache::pin(ScopeId scope, TokenSpan tokens) { impl_->pin(scope, tokens); }
 void PrefixCache::unpin(ScopeId scope, TokenSpan tokens) { impl_->unpin(scope, tokens); }

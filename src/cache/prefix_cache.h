@@ -136,6 +136,7 @@ struct SlotMove {
 struct Compaction {
   CachePlan plan;
   std::vector<SlotMove> moves;  ///< once the plan is carried out; the books have it already
+  std::uint32_t cells = 0;      ///< that are copied for it
 };
 
 class PrefixCache {
@@ -192,10 +193,12 @@ class PrefixCache {
   /// Drops everything that no running sequence needs (the model reported that it has no room).
   CachePlan drop_idle();
   /// One slice of compaction; moves at most `cells_max` cells. Streams: the running slot with the
-  /// highest id moves to the lowest free one, so that running ids are dense. Pool: the tail of a
-  /// parked slot that shares it with nobody goes to host memory and comes back into the lowest free
-  /// cells; needs room in the host tier meanwhile. Empty plan: nothing to gain.
-  Compaction compact(std::uint32_t cells_max);
+  /// highest id moves to the lowest hole that the slice pays for, so that running ids are dense.
+  /// Pool: the tail that holds `top` (the model's highest cell in use), running or parked, goes to
+  /// host memory and comes back into the lowest free cells; needs room in the host tier meanwhile.
+  /// A running slot may hold less than before when its tail could not be saved. Each slice lowers
+  /// the highest slot or cell in use, so slices come to an end. Empty plan: nothing can be moved.
+  Compaction compact(std::uint32_t cells_max, std::optional<TopCell> top = {});
 
   // ---- pinned prefixes ----
 

@@ -241,10 +241,10 @@ TEST(PrefixCacheHostTier, AdoptsNothingThatDoesNotFit) {
   EXPECT_FALSE(without->adopt(kPublicScope, text(1, 50), 1));
 }
 
-TEST(PrefixCacheHostTier, CompactionSendsAParkedTailThroughHostMemory) {
+TEST(PrefixCacheHostTier, CompactionSendsTheTailWithTheHighestCellThroughHostMemory) {
   Cache cache(pool(6, 2, 200), host_tier(1000));
   cache.run(text(1, 100));
-  const Compaction slice = cache->compact(40);
+  const Compaction slice = cache->compact(40, TopCell{slot(0), 70});
   cache->check_integrity();
   ASSERT_EQ(slice.plan.size(), 3u);
   const auto saves = ops<SaveRange>(slice.plan);
@@ -253,7 +253,73 @@ TEST(PrefixCacheHostTier, CompactionSendsAParkedTailThroughHostMemory) {
   EXPECT_EQ(slice.plan[1], CacheOp(DropTail{slot(0), 60}));
   EXPECT_EQ(slice.plan[2], CacheOp(RestoreRange{saves[0].blob, slot(0), {60, 100}}));
   EXPECT_TRUE(slice.moves.empty());
+  EXPECT_EQ(slice.cells, 40u);
   EXPECT_EQ(cache->held(slot(0)), 100);
+  // The next time that state is there already, and only the rest is saved.
+  cache->saved(saves[0].blob, 400);
+  const Compaction more = cache->compact(90, TopCell{slot(0), 99});
+  cache->check_integrity();
+  const auto rest = ops<SaveRange>(more.plan);
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(more.plan, (CachePlan{SaveRange{slot(0), {10, 60}, rest[0].blob}, DropTail{slot(0), 10},
+                                  RestoreRange{rest[0].blob, slot(0), {10, 60}},
+                                  RestoreRange{saves[0].blob, slot(0), {60, 100}}}));
+  EXPECT_EQ(more.cells, 90u);
+}
+
+TEST(PrefixCacheHostTier, CompactionMovesTheTailOfARunningSlotToo) {
+  Cache cache(pool(6, 2, 200), host_tier(1000));
+  cache.start(text(1, 50), {.ahead = 50});
+  cache.grow(slot(0), text(2, 30));
+  const Compaction slice = cache->compact(40, TopCell{slot(0), 79});
+  cache->check_integrity();
+  const auto saves = ops<SaveRange>(slice.plan);
+  ASSERT_EQ(saves.size(), 1u);
+  EXPECT_EQ(saves[0].range, (PositionRange{40, 80}));
+  EXPECT_EQ(slice.plan.back(), CacheOp(RestoreRange{saves[0].blob, slot(0), {40, 80}}));
+  cache->saved(saves[0].blob, 400);
+  cache.grow(slot(0), text(3, 10));
+  EXPECT_EQ(cache->held(slot(0)), 90);
+  const Compaction next = cache->compact(60, TopCell{slot(0), 30});
+  cache->check_integrity();
+  EXPECT_EQ(ops<RestoreRange>(next.plan).size(), 3u);
+  EXPECT_EQ(ops<DropTail>(next.plan), (std::vector<DropTail>{{slot(0), 30}}));
+}
+
+TEST(PrefixCacheHostTier, CompactionLeavesWhatASliceCannotMove) {
+  Cache cache(pool(6, 3, 400), host_tier(1000));
+  cache.run(text(1, 100));
+  EXPECT_TRUE(cache->compact(40).plan.empty()) << "which cell is the highest is not known";
+  EXPECT_TRUE(cache->compact(40, TopCell{slot(0), 59}).plan.empty()) << "too far from the end";
+  EXPECT_TRUE(cache->compact(31, TopCell{slot(0), 99}).plan.empty()) << "too few for three calls";
+  EXPECT_TRUE(cache->compact(40, TopCell{slot(1), 0}).plan.empty()) << "an empty slot";
+  const Placement one = cache.start(text(1, 100) + text(2, 50));
+  const Placement two = cache.start(text(1, 100) + text(3, 50));
+  EXPECT_TRUE(cache->compact(200, TopCell{two.slot, 99}).plan.empty()) << "others hold it too";
+  EXPECT_FALSE(cache->compact(200, TopCell{two.slot, 149}).plan.empty());
+  cache->check_integrity();
+  // Without room for the copy nothing moves.
+  Cache full(pool(6, 2, 200), host_tier(20));
+  full.run(text(1, 100));
+  EXPECT_TRUE(full->compact(40, TopCell{slot(0), 99}).plan.empty());
+  EXPECT_NE(one.slot, two.slot);
+}
+
+TEST(PrefixCacheHostTier, CompactionDoesNotMakeCellsLessPrecise) {
+  Cache cache(pool(6, 2, 200), host_tier(1000));
+  cache.run(text(1, 100));
+  const BlobId blob = ops<SaveRange>(cache->compact(40, TopCell{slot(0), 99}).plan).at(0).blob;
+  cache->saved(blob, 400);
+  EXPECT_EQ(cache->compress(1), (CachePlan{CompressBlob{blob}}));
+  EXPECT_TRUE(cache->compact(40, TopCell{slot(0), 99}).plan.empty());
+}
+
+TEST(PrefixCacheHostTier, CompactionHidesWhatIsNotToBeReused) {
+  PrefixCacheOptions marked = host_tier(1000);
+  marked.keep = KeepRule::kMarked;
+  Cache cache(pool(6, 2, 200), marked);
+  cache.start(text(1, 100));
+  EXPECT_TRUE(cache->compact(40, TopCell{slot(0), 99}).plan.empty());
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class PrefixCache::Impl {
   CachePlan park_idle(std::uint32_t cells, TimePoint now);
   CachePlan compress(std::uint64_t bytes);
   CachePlan drop_idle();
-  Compaction compact(std::uint32_t cells_max);
+  Compaction compact(std::uint32_t cells_max, std::optional<TopCell> top);
 
   void pin(ScopeId scope, TokenSpan tokens);
   void unpin(ScopeId scope, TokenSpan tokens);
@@ -81,7 +81,6 @@ class PrefixCache::Impl {
     ScopeId scope;
     PriorityClass priority = PriorityClass::kStandard;
     std::uint64_t affinity = 0;
-    std::uint64_t compacted = 0;  // round in which its cells were moved last
   };
   struct Pin {
     ScopeId scope;
@@ -104,6 +103,11 @@ class PrefixCache::Impl {
     NodeId node;
     std::int32_t begin = 0;
     HostRoom room = HostRoom::kLessWorthy;
+  };
+  /// Of a slot, up to the end of an edge: in one saved state, or in none.
+  struct TailPiece {
+    NodeId end;
+    std::int32_t begin = 0;
   };
   /// Of a VictimRank; see prefix_cache_evict.cc.
   enum Tier : std::int32_t {
@@ -201,9 +205,9 @@ class PrefixCache::Impl {
 
   // prefix_cache_compact.cc
   Compaction compact_slots(std::uint32_t cells_max);
-  Compaction compact_cells(std::uint32_t cells_max);
-  std::optional<SlotId> next_to_compact() const;
-  NodeId unshared_top(SlotId slot) const;
+  Compaction compact_cells(std::uint32_t cells_max, const TopCell& top);
+  std::vector<TailPiece> tail_to_move(SlotId slot, std::uint32_t cells_max) const;
+  NodeId unshared_top(NodeId node) const;
 
   void check_slots() const;
   void check_blobs() const;
@@ -230,7 +234,6 @@ class PrefixCache::Impl {
   TimePoint now_{};
   std::uint32_t running_ = 0;
   std::uint64_t reserved_ = 0;
-  std::uint64_t compaction_round_ = 0;
   bool marks_seen_ = false;
   std::unordered_map<std::uint64_t, std::uint64_t> protected_cells_;  // by scope, while evicting
   std::unordered_map<std::uint64_t, std::uint64_t> protected_bytes_;  // by scope, as last looked at

@@ -59,6 +59,17 @@ TEST(PrefixCacheLayouts, StreamsMoveTheHighestRunningSlotIntoTheLowestHole) {
   EXPECT_TRUE(cache->compact(1000).moves.empty()) << "dense";
 }
 
+TEST(PrefixCacheLayouts, StreamsTakeTheLowestHoleThatTheSlicePaysFor) {
+  Cache cache(streams(4, 100), host_tier(1000));
+  for (Token i = 0; i < 4; ++i) cache.start(text(i, 20));
+  cache.release(slot(0));  // stays parked
+  cache.release(slot(1), Keep::kNothing);
+  const Compaction slice = cache->compact(30);
+  EXPECT_EQ(slice.moves, (std::vector<SlotMove>{{slot(3), slot(1)}}));
+  EXPECT_EQ(slice.cells, 20u);
+  EXPECT_EQ(cache->compact(40).cells, 40u) << "what is parked in the hole is saved";
+}
+
 // ---- nothing can be cut ----
 
 TEST(PrefixCacheLayouts, WithoutCutsOnlyAWholeContentIsReused) {

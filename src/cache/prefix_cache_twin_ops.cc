@@ -260,8 +260,19 @@ void CacheTwin::press() {
 }
 
 void CacheTwin::compact() {
+  std::optional<TopCell> top;
+  if (!slots_.empty()) {
+    auto picked = slots_.begin();
+    std::advance(picked, static_cast<std::ptrdiff_t>(choose_(slots_.size())));
+    const auto held = static_cast<std::int32_t>(picked->second.size());
+    if (held > 0) {
+      const auto from_end =
+          static_cast<std::int32_t>(choose_(std::min<std::size_t>(picked->second.size(), 64)));
+      top = TopCell{SlotId(picked->first), held - 1 - from_end};
+    }
+  }
   const Compaction compaction =
-      cache_.compact(static_cast<std::uint32_t>(choose_(options_.prompt_max)));
+      cache_.compact(static_cast<std::uint32_t>(choose_(options_.prompt_max)), top);
   obey(compaction.plan);
   for (const SlotMove& move : compaction.moves) {
     for (Sequence& sequence : running_) {
@@ -269,7 +280,14 @@ void CacheTwin::compact() {
     }
     slot_scopes_[move.to.value] = slot_scopes_[move.from.value];
   }
-  // A parked slot may have lost its tail when its state could not be saved.
+  // A slot may have lost its tail when its state could not be saved.
+  for (Sequence& sequence : running_) {
+    const std::size_t there = cells(sequence.slot).size();
+    if (there == sequence.tokens.size()) continue;
+    check(options_.surprises, "compaction loses cells");
+    sequence.tokens.resize(there);
+    sequence.reserved = 0;
+  }
   for (auto& [slot, held] : slots_) {
     const SlotId id(slot);
     if (static_cast<std::size_t>(cache_.held(id)) == held.size()) continue;

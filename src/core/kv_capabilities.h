@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/token.h"
+
 namespace zerohop {
 
 struct KvCapabilities {
@@ -17,6 +19,12 @@ struct KvCapabilities {
   bool can_save_range = false;   ///< save() and restore() of a part of a slot work
   std::uint64_t bytes_per_cell = 0;  ///< of a saved state, about
   bool dense_slots_matter = false;   ///< running ids with holes are slower (stream layout)
+};
+
+/// What the highest cell of a pool that is in use holds. Attention looks over all cells up to it.
+struct TopCell {
+  SlotId slot;
+  std::int32_t position = 0;
 };
 
 }  // namespace zerohop

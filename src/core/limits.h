@@ -108,6 +108,14 @@ inline constexpr std::uint32_t kSequencesMax = 256;
 inline constexpr std::uint32_t kBatchRowsMax = 512;
 /// Flash attention tiles rows by this number; a chunk of 64 costs 18 to 30 % less a token than 48.
 inline constexpr std::uint32_t kRowTile = 64;
+/// Rows by which the first prompt advances in a step, however full that is of decoders: about 20 ms
+/// on two cores.
+inline constexpr std::uint32_t kPrefillRowsMin = 8;
+/// Where decoders take most of the objective by themselves, prompts get their time divided by this
+/// on top of it, that is a third of the step …
+inline constexpr int kPromptPart = 2;
+/// … up to a step of so many objectives.
+inline constexpr int kStepObjectivesMax = 2;
 /// No running stream waits longer than this because somebody else sent a long prompt.
 inline constexpr std::chrono::milliseconds kItlObjective{100};
 

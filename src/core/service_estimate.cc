@@ -2,27 +2,31 @@
 
 #include <algorithm>
 
+#include "core/limits.h"
+
 namespace zerohop {
 namespace {
-
-// However full the steps are with decoding, prompts get this share of the time: the planner always
-// advances one (engine/batch_planner.h).
-constexpr double kPrefillShareMin = 0.15;
 
 struct Rates {
   double prompt_tokens_per_second = 0;
   double step_seconds = 0;  ///< of one more decoder
 };
 
-// What a prompt gets while the others decode: a step is an objective long, and their tokens come
-// first.
+// Of the time, the part that prompts get while others decode. Their tokens come first, and a step
+// is an objective long; longer where they leave too little of it (engine/batch_planner.h).
+double prompt_share(const EngineSnapshot& engine, double objective) {
+  const double decoders = engine.decode_step_seconds;
+  const double stretched =
+      std::min(decoders + decoders / limits::kPromptPart, objective * limits::kStepObjectivesMax);
+  const double least = limits::kPrefillRowsMin / engine.prefill_tokens_per_second;
+  const double step = std::max({objective, stretched, decoders + least});
+  return 1 - decoders / step;
+}
+
 std::optional<Rates> rates_of(const EngineSnapshot& engine, Duration itl_objective) {
   if (engine.prefill_tokens_per_second <= 0) return std::nullopt;
   const double objective = to_seconds(itl_objective);
-  double share = 1;
-  if (engine.decoding > 0 && objective > 0) {
-    share = std::clamp(1 - engine.decode_step_seconds / objective, kPrefillShareMin, 1.0);
-  }
+  const double share = engine.decoding > 0 && objective > 0 ? prompt_share(engine, objective) : 1.0;
   return Rates{engine.prefill_tokens_per_second * share, engine.decode_step_seconds};
 }
 

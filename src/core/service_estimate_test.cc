@@ -47,8 +47,12 @@ TEST(ServiceEstimate, CountsTheTimeThatDecodingTakesFromPrompts) {
   engine.decoding = 4;
   engine.decode_step_seconds = 0.05;  // half of each step
   EXPECT_NEAR(seconds_of(estimate_service(engine, kQuestion)->first_token), 4.05, 1e-6);
-  engine.decode_step_seconds = 0.5;  // more than a step: prompts still advance
-  EXPECT_LT(seconds_of(estimate_service(engine, kQuestion)->first_token), 20);
+  engine.decode_step_seconds = 0.1;  // all of it: steps become half as long again for prompts
+  EXPECT_NEAR(seconds_of(estimate_service(engine, kQuestion)->first_token), 6.1, 1e-6);
+  engine.decode_step_seconds = 0.15;  // and at most twice the objective
+  EXPECT_NEAR(seconds_of(estimate_service(engine, kQuestion)->first_token), 8.15, 1e-6);
+  engine.decode_step_seconds = 0.5;  // eight rows a step: 16 ms of 516
+  EXPECT_NEAR(seconds_of(estimate_service(engine, kQuestion)->first_token), 65, 1e-6);
 }
 
 TEST(ServiceEstimate, CountsTheWaitForASequence) {

@@ -72,6 +72,7 @@ struct EngineSnapshot {
   std::uint64_t retries_no_room = 0;
   std::uint64_t retries_fatal = 0;
   std::uint64_t retries_not_finite = 0;
+  std::uint64_t tokens_charged = 0;  ///< to tenants; see FairQueue::charged_tokens()
   std::uint64_t output_tokens = 0;
   std::uint64_t requests_finished = 0;
   std::uint64_t requests_failed = 0;

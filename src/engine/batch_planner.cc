@@ -12,12 +12,6 @@ namespace {
 // one gets the rest.
 constexpr int kAgedShare = 4;
 
-// Where decoders alone take most of the objective, or more, prompts still get this share of their
-// time on top, up to twice the objective in all: with eight rows a step a queue of short prompts
-// would wait longer than the decoders ever gain by it.
-constexpr int kPromptShare = 2;
-constexpr int kObjectivesMax = 2;
-
 // A step that ends a prompt takes one part in so many of the objective, or what that prompt needs.
 // On the trace of 27 clients of the VTC artifact with 2.2 times the load that the machine can do,
 // the light ones' median time to first token fell from 1.9 to 1.5 times that of running alone, for
@@ -84,8 +78,9 @@ class Planner {
   // After the decoders were added.
   void stretch() {
     const Duration decoders = cost_.predict(tally_.size);
-    const Duration wanted = decoders + decoders / kPromptShare;
-    budget_ = std::max(budget_, std::min(wanted, options_.itl_objective * kObjectivesMax));
+    const Duration wanted = decoders + decoders / limits::kPromptPart;
+    const Duration most = options_.itl_objective * limits::kStepObjectivesMax;
+    budget_ = std::max(budget_, std::min(wanted, most));
   }
 
   // By rank; nobody overtakes the one that has to wait, but for the share of an aged one.
@@ -94,7 +89,7 @@ class Planner {
     if (order.empty() || !has_room()) return;
     const auto aged =
         std::find_if(order.begin(), order.end(), [this](std::size_t i) { return inputs_[i].aged; });
-    std::uint32_t least = kPrefillRowsMin;
+    std::uint32_t least = limits::kPrefillRowsMin;
     if (aged != order.end() && aged != order.begin()) {
       add(*aged, piece_of(*aged, {time_left() / kAgedShare, least, Tiles::kIgnore}));
       // Where decoders leave no time the aged one advances instead of the first.
@@ -117,7 +112,7 @@ class Planner {
     const std::vector<std::size_t> order = prompts_by_rank();
     if (order.empty()) return;
     const std::size_t i = order.front();
-    const std::uint32_t rows = piece_of(i, {time_left(), kPrefillRowsMin, Tiles::kAlign});
+    const std::uint32_t rows = piece_of(i, {time_left(), limits::kPrefillRowsMin, Tiles::kAlign});
     add(i, without_single_rows(rows, inputs_[i].pending));
   }
 

@@ -71,14 +71,6 @@ class BertLoop {
   std::unique_ptr<EngineLoop> loop_;
 };
 
-double cosine(const Vector& left, const Vector& right) {
-  double product = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    product += static_cast<double>(left[i]) * static_cast<double>(right[i]);
-  }
-  return product;
-}
-
 // Of every length up to the longest that fits, two tokens around the text included. Neighbours have
 // different letters.
 std::vector<std::string> texts_of_every_length(std::uint32_t tokens_max) {

@@ -56,14 +56,6 @@ class EmbeddingsOfTheDefaultModel : public WithDefaultModel {
   std::unique_ptr<EngineLoop> loop_;
 };
 
-double cosine(const std::vector<float>& left, const std::vector<float>& right) {
-  double product = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    product += static_cast<double>(left[i]) * static_cast<double>(right[i]);
-  }
-  return product;
-}
-
 TEST_F(EmbeddingsOfTheDefaultModel, HaveTheModelsWidthAndLengthOne) {
   const Embeddings made = embed({"The cat sleeps on the sofa.", "x"});
   ASSERT_EQ(made.vectors.size(), 2u);

@@ -107,7 +107,7 @@ void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
   learn_request_time(sequence);
-  release_slot(sequence, kept_cells());
+  release_slot(sequence, Keep::kCells);
   forget(sequence);
 }
 
@@ -120,7 +120,7 @@ void EngineLoop::finish_warm(Sequence& sequence) {
     auto state = context_->save_range(sequence.slot, {0, sequence.computed});
     if (state.ok()) prefix.on_computed(*std::move(state));
   }
-  release_slot(sequence, kept_cells());
+  release_slot(sequence, Keep::kCells);
 }
 
 // What a failed computation left in the cells must not become anybody's prefix: Keep::kNothing.
@@ -137,10 +137,6 @@ void EngineLoop::emit(Sequence& sequence, Event event) {
   if (touched_.empty() || touched_.back() != sequence.request.stream) {
     touched_.push_back(sequence.request.stream);
   }
-}
-
-Keep EngineLoop::kept_cells() const {
-  return options_.exactness == Exactness::kExact ? Keep::kNothing : Keep::kCells;
 }
 
 // A request has come to its end, whichever.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine_loop.h"
+#include "engine/engine_test_kit.h"
 #include "model/fake_model.h"
 
 namespace zerohop {
@@ -115,6 +116,9 @@ class EngineHarness {
     engine_options.batch_rows = context_options.batch_rows;
     engine_options.logit_rows = context_options.logit_rows;
     engine_options.on_step = [this](const StepReport& report) { steps.push_back(report); };
+    engine_options.on_compaction = [this](const CompactionReport& report) {
+      slices.push_back(report);
+    };
     EngineParts parts;
     parts.context = std::move(model->make_context(context_options)).value();
     parts.tokens = &model->tokenizer().table();
@@ -180,6 +184,7 @@ class EngineHarness {
   std::unique_ptr<Model> model;
   CountingWaker waker;
   std::vector<StepReport> steps;
+  std::vector<CompactionReport> slices;
   std::unique_ptr<EngineLoop> loop;
   Result<void> last_submit;
 };

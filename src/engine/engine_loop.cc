@@ -231,9 +231,12 @@ Duration EngineLoop::embedding_share() const {
 
 // Whoever decodes waits for this piece, too.
 Duration EngineLoop::embedding_budget() const {
-  const bool watched = std::any_of(running_.begin(), running_.end(),
-                                   [](const SequencePtr& s) { return s->phase == Phase::kDecode; });
-  return watched ? embedding_share() : options_.itl_objective;
+  return somebody_decodes() ? embedding_share() : options_.itl_objective;
+}
+
+bool EngineLoop::somebody_decodes() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const SequencePtr& s) { return s->phase == Phase::kDecode; });
 }
 
 SequencePtr EngineLoop::make_sequence(EngineRequest request) {
@@ -318,12 +321,12 @@ void EngineLoop::end_dead() {
 void EngineLoop::end_early(Sequence& sequence) {
   if (sequence.cancelled()) {
     count_cancelled(sequence);
-    if (sequence.has_slot()) release_slot(sequence, kept_cells());
+    if (sequence.has_slot()) release_slot(sequence, Keep::kCells);
     forget(sequence);
     return;
   }
   if (!sequence.started()) ++state_.deadlines_refused;
-  fail(sequence, too_late("the deadline of the request is over"), kept_cells());
+  fail(sequence, too_late("the deadline of the request is over"), Keep::kCells);
 }
 
 // It was new and waited; now it has a slot, or ends.
@@ -335,7 +338,7 @@ void EngineLoop::fail_all() {
   now_ = clock_.now();
   take_inbox();
   end_dead();
-  for (const SequencePtr& sequence : running_) fail(*sequence, shutting_down(), kept_cells());
+  for (const SequencePtr& sequence : running_) fail(*sequence, shutting_down(), Keep::kCells);
   running_.clear();
   dead_.clear();
   waiting_.for_each([this](Sequence& sequence) { dead_.push_back(&sequence); });

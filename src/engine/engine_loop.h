@@ -112,6 +112,8 @@ class EngineLoop {
 
   /// Sleeps until there may be work again. False after stop().
   bool wait();
+  /// How long wait() sleeps if nobody calls; nothing: until then.
+  std::optional<Duration> due_in() const;
 
   /// Ends every request that is still here with kShuttingDown.
   void fail_all();
@@ -131,7 +133,7 @@ class EngineLoop {
   void compute_step();
   Duration embedding_share() const;
   Duration embedding_budget() const;
-  std::optional<Duration> due_in() const;
+  bool somebody_decodes() const;
 
   // Slots (engine_place.cc)
   void place_waiting();
@@ -183,7 +185,6 @@ class EngineLoop {
   void fail(Sequence& sequence, Error error, Keep keep);
   void forget(const Sequence& sequence);
   void emit(Sequence& sequence, Event event);
-  Keep kept_cells() const;
   void count_cancelled(const Sequence& sequence);
   void sweep();
   void wake_readers();
@@ -199,9 +200,13 @@ class EngineLoop {
   void discard_cells(Sequence& sequence);
   void trust_books(Sequence& sequence);
 
+  // Cells that are moved together (engine_compact.cc)
+  void compact();
+  std::vector<Sequence*> who_waits() const;
+  void follow(const SlotMove& move);
+
   // Pressure, and what is published (engine_pressure.cc)
   bool relieve_pressure();
-  void compact();
   PressureInput pressure_input() const;
   void publish();
   void count_running();

@@ -26,6 +26,19 @@ struct StepReport {
   DecodeStatus status = DecodeStatus::kOk;
 };
 
+/// How much of the others' time scattered cells are moved together in.
+struct CompactionOptions {
+  Duration slice{std::chrono::milliseconds(8)};         ///< between two steps
+  Duration per_request{std::chrono::milliseconds(12)};  ///< of all slices that a request waits for
+};
+
+/// One slice of it: a span on the clock of the engine.
+struct CompactionReport {
+  TimePoint begin{};
+  Duration duration{};
+  std::uint32_t cells = 0;  ///< that were copied
+};
+
 enum class Exactness : std::uint8_t {
   kFast,
   /// A sequence's tokens are computed in the same way whatever else runs and ran before: no step
@@ -54,9 +67,11 @@ struct EngineOptions {
   /// When a running request gives its slot away.
   ParkOptions parking = {};
   PressureOptions pressure = {};
+  CompactionOptions compaction = {};
   MissExplainerOptions misses = {};
 
   std::function<void(const StepReport&)> on_step = {};  ///< engine thread, after each decode
+  std::function<void(const CompactionReport&)> on_compaction = {};  ///< likewise, after each slice
 };
 
 /// What the loop works with. Everything outlives it; the context is its own.

@@ -49,12 +49,10 @@ bool EngineLoop::park_for(const Sequence& waiter) {
 // While somebody waits, one whose reader has had no room for so long goes. False: nobody.
 bool EngineLoop::park_slow_reader(Duration paused_max) {
   if (waiting_.size() == waiting_.aside()) return false;
-  ParkOptions options = options_.parking;
-  options.paused_max = paused_max;
   const bool lagging = std::any_of(running_.begin(), running_.end(),
                                    [](const SequencePtr& s) { return s->lagging_since; });
   if (!lagging) return false;
-  const auto choice = zerohop::park_slow_reader(park_candidates(), options, now_);
+  const auto choice = zerohop::park_slow_reader(park_candidates(), paused_max, now_);
   if (!choice) return false;
   park(*running_[choice->index], choice->reason);
   return true;

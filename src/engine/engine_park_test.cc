@@ -7,11 +7,8 @@
 namespace zerohop {
 namespace {
 
-std::string prompt_of(std::size_t bytes, std::uint64_t seed) {
-  Random random(seed);
-  std::string text;
-  while (text.size() < bytes) text.push_back(static_cast<char>('a' + random.below(26)));
-  return text;
+std::vector<Token> tokens_of(const EngineHarness& engine, const std::string& text) {
+  return engine.model->tokenizer().tokenize(text, SpecialTokens::kParse);
 }
 
 struct Ask {
@@ -208,14 +205,25 @@ TEST(EnginePark, FreesAParkedRequestThatIsCancelledWithinOneStep) {
 TEST(EnginePark, ChargesATenantOnlyOnceForWhatIsComputedAgain) {
   ContextOptions context = harness_context();
   context.cells = 300;
-  EngineHarness engine(endless_model(), context);
+  std::uint64_t rows_computed = 0;
+  FakeModelOptions model = endless_model();
+  model.fault = [&rows_computed](std::span<const BatchRow> rows) {
+    rows_computed += rows.size();
+    return DecodeStatus::kOk;
+  };
+  EngineHarness engine(model, context);
   for (std::uint64_t i = 0; i < 2; ++i) {
     engine.submit({.prompt = prompt_of(60, i), .max_tokens = 190});
   }
   engine.run();
-  EXPECT_GT(engine.loop->snapshot().parks_for_cells, 0u);
-  EXPECT_EQ(engine.loop->snapshot().output_tokens, 380u);
-  EXPECT_EQ(engine.loop->snapshot().requests_finished, 2u);
+  const EngineSnapshot end = engine.loop->snapshot();
+  EXPECT_GT(end.parks_for_cells, 0u);
+  EXPECT_EQ(end.output_tokens, 380u);
+  EXPECT_EQ(end.requests_finished, 2u);
+  // Every token of both but the last ones, which nobody has to compute.
+  const std::uint64_t once = 2 * (tokens_of(engine, prompt_of(60, 0)).size() + 190 - 1);
+  EXPECT_GT(rows_computed, once) << "nothing was computed again";
+  EXPECT_EQ(end.tokens_charged, once);
 }
 
 TEST(EnginePark, SaysTheSameInTheExactModeWhenParkedInTheMiddle) {

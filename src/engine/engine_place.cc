@@ -15,6 +15,13 @@ namespace {
 // of a step, which costs less than the wait.
 constexpr std::int32_t kPrefixWaitTokensMin = static_cast<std::int32_t>(limits::kRowTile);
 
+// While somebody decodes, no further sequence gets a slot in a step once this part of the objective
+// was spent: a placement may have to copy what it evicts to host memory, 6 µs a token on the
+// default model (what the books take is far less, prefix_cache_bench.cc). One placement is not cut:
+// in pieces a long prompt would wait for several steps, while all of it, 8,192 tokens, takes 49 ms,
+// by which this step's rows are cut short (plan()), so that nobody waits longer for it.
+constexpr int kPlaceTimePart = 2;
+
 }  // namespace
 
 // In fair order. The first that finds no room waits and nobody overtakes it, or a stream of short
@@ -23,7 +30,9 @@ constexpr std::int32_t kPrefixWaitTokensMin = static_cast<std::int32_t>(limits::
 void EngineLoop::place_waiting() {
   if (stopping_ || (faults_.short_of_room() && !running_.empty())) return;
   waiting_.call_up([this](const Sequence& sequence) { return is_ready(sequence); });
+  const Duration time = options_.itl_objective / kPlaceTimePart;
   while (Sequence* sequence = next_to_place()) {
+    if (clock_.now() - now_ > time && somebody_decodes()) return;
     if (hopeless(*sequence)) {
       ++state_.deadlines_refused;
       refuse(*sequence, {ErrorCode::kTimeout, "the deadline of the request cannot be met", "", {}});
@@ -191,7 +200,11 @@ void EngineLoop::set_output_limit(Sequence& sequence) const {
 // The longest answer of one that allows it to be shorter.
 void EngineLoop::shorten_softly(Sequence& sequence) const {
   if (!sequence.request.scheduling.soft_max_tokens || !ladder_.state().soft_max_tokens) return;
-  const std::uint32_t limit = soft_max_tokens(sequence.request.max_tokens, state_.fragmentation);
+  const CacheCounts cells = cache_.counts();
+  SoftPressure pressure;
+  pressure.fragmentation = state_.fragmentation;
+  pressure.promised = (double{1} * cells.cells_active + cells.cells_reserved) / cells.cells_total;
+  const std::uint32_t limit = soft_max_tokens(sequence.output_limit, pressure);
   if (limit >= sequence.output_limit) return;
   sequence.output_limit = sequence.soft_limit = limit;
   sequence.limit_reason = FinishReason::kMaxTokens;

@@ -16,13 +16,6 @@ ContextOptions roomy(KvLayout layout = KvLayout::kUnified) {
   return options;
 }
 
-std::string long_prompt(std::size_t bytes, std::uint64_t seed) {
-  Random random(seed);
-  std::string text;
-  while (text.size() < bytes) text.push_back(static_cast<char>('a' + random.below(26)));
-  return text;
-}
-
 HarnessRequest choice(const std::string& prompt, std::uint64_t seed) {
   return {.prompt = prompt, .max_tokens = 12, .sampling = {.temperature = 1.0f, .seed = seed}};
 }
@@ -32,7 +25,7 @@ std::size_t tokens_of(const EngineHarness& engine, const std::string& text) {
 }
 
 TEST(EnginePrefix, ComputesThePromptOfFourChoicesOnce) {
-  const std::string prompt = long_prompt(2000, 1);
+  const std::string prompt = prompt_of(2000, 1);
   for (const KvLayout layout : {KvLayout::kUnified, KvLayout::kStreams}) {
     EngineHarness engine(endless_model(), roomy(layout));
     std::vector<std::shared_ptr<HarnessClient>> clients;
@@ -50,9 +43,9 @@ TEST(EnginePrefix, ComputesThePromptOfFourChoicesOnce) {
 }
 
 TEST(EnginePrefix, WaitsForACommonBeginningOnlyUntilItIsThere) {
-  const std::string system = long_prompt(600, 2);
+  const std::string system = prompt_of(600, 2);
   EngineHarness engine(endless_model(), roomy());
-  const auto leader = engine.submit(choice(system + long_prompt(1500, 3), 0));
+  const auto leader = engine.submit(choice(system + prompt_of(1500, 3), 0));
   engine.step();
   const auto follower = engine.submit(choice(system + "short", 1));
   while (follower->events.empty()) {
@@ -69,11 +62,11 @@ TEST(EnginePrefix, WaitsForACommonBeginningOnlyUntilItIsThere) {
 }
 
 TEST(EnginePrefix, LetsNobodyElseWaitBehindOneThatWaitsForAPrefix) {
-  const std::string prompt = long_prompt(1000, 4);
+  const std::string prompt = prompt_of(1000, 4);
   EngineHarness engine(endless_model(), roomy());
   const auto leader = engine.submit(choice(prompt, 1));
   const auto follower = engine.submit(choice(prompt, 2));
-  const auto unrelated = engine.submit(choice(long_prompt(1200, 5), 3));
+  const auto unrelated = engine.submit(choice(prompt_of(1200, 5), 3));
   engine.step();
   for (const auto& client : {leader, follower, unrelated}) client->read();
   EXPECT_FALSE(leader->events.empty());
@@ -87,7 +80,7 @@ TEST(EnginePrefix, LetsNobodyElseWaitBehindOneThatWaitsForAPrefix) {
 }
 
 TEST(EnginePrefix, MakesAPromptAsUrgentAsTheMostUrgentThatWaitsForIt) {
-  const std::string prompt = long_prompt(1500, 6);
+  const std::string prompt = prompt_of(1500, 6);
   EngineHarness engine(endless_model(), roomy());
   HarnessRequest slow = choice(prompt, 0);
   slow.scheduling.priority = PriorityClass::kBatch;
@@ -96,7 +89,7 @@ TEST(EnginePrefix, MakesAPromptAsUrgentAsTheMostUrgentThatWaitsForIt) {
   HarnessRequest urgent = choice(prompt + "!", 1);
   urgent.scheduling.priority = PriorityClass::kPriority;
   const auto follower = engine.submit(std::move(urgent));
-  const auto standard = engine.submit(choice(long_prompt(1400, 7), 2));
+  const auto standard = engine.submit(choice(prompt_of(1400, 7), 2));
   while (follower->find<TextDelta>() == nullptr) {
     ASSERT_TRUE(engine.step());
     follower->read();
@@ -107,7 +100,7 @@ TEST(EnginePrefix, MakesAPromptAsUrgentAsTheMostUrgentThatWaitsForIt) {
 }
 
 TEST(EnginePrefix, WaitsOnlyForWhatItMaySee) {
-  const std::string prompt = long_prompt(1000, 8);
+  const std::string prompt = prompt_of(1000, 8);
   EngineHarness engine(endless_model(), roomy());
   for (std::uint64_t scope = 1; scope <= 3; ++scope) {
     HarnessRequest request = choice(prompt, scope);
@@ -121,7 +114,7 @@ TEST(EnginePrefix, WaitsOnlyForWhatItMaySee) {
 }
 
 TEST(EnginePrefix, GoesOnWhenTheOneItWaitsForIsCancelled) {
-  const std::string prompt = long_prompt(2000, 5);
+  const std::string prompt = prompt_of(2000, 5);
   EngineHarness engine(endless_model(), roomy());
   const auto leader = engine.submit(choice(prompt, 0));
   const auto follower = engine.submit(choice(prompt, 1));
@@ -148,7 +141,7 @@ TEST(EnginePrefix, DoesNotWaitInTheExactMode) {
   EngineOptions exact;
   exact.exactness = Exactness::kExact;
   EngineHarness engine(endless_model(), roomy(), exact);
-  for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice(long_prompt(500, 6), i));
+  for (std::uint64_t i = 0; i < 3; ++i) engine.submit(choice(prompt_of(500, 6), i));
   engine.step();
   EXPECT_EQ(engine.loop->snapshot().queued, 0u);
   engine.run();

@@ -21,9 +21,6 @@ constexpr double kRequestShare = 0.1;
 // Attention looks over the pool in tiles of this many cells.
 constexpr std::uint32_t kScanTile = 256;
 
-// How often attention's view of the cells is asked for, in steps.
-constexpr std::uint64_t kScanEvery = 16;
-
 }  // namespace
 
 // One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
@@ -42,30 +39,11 @@ bool EngineLoop::relieve_pressure() {
     plan = cache_.compress(std::min(rung.bytes_to_compress, most));
   }
   if (plan.empty()) {
-    // No reason to go on by itself: a pool whose cells cannot be moved would keep an idle engine
-    // busy for ever.
     if (rung.compact) compact();
-    return false;
+    return false;  // no reason for another step; see engine_compact.cc
   }
   executor_.carry_out(plan);
   return true;
-}
-
-// Moves scattered cells together for about a slice of time.
-void EngineLoop::compact() {
-  // Out and back again: the way back takes half as long.
-  const Compaction compaction = cache_.compact(executor_.tokens_saved_within(kCopySlice * 2 / 3));
-  if (compaction.plan.empty() && compaction.moves.empty()) return;
-  executor_.carry_out(compaction.plan);
-  for (const SlotMove& move : compaction.moves) {
-    const auto moved =
-        std::find_if(running_.begin(), running_.end(),
-                     [&move](const auto& sequence) { return sequence->slot == move.from; });
-    ZH_CHECK(moved != running_.end());
-    (*moved)->slot = move.to;
-    trust_books(**moved);
-  }
-  ++state_.compactions;
 }
 
 PressureInput EngineLoop::pressure_input() const {
@@ -93,6 +71,7 @@ PressureInput EngineLoop::pressure_input() const {
 void EngineLoop::count_running() {
   state_.prefilling = state_.decoding = state_.paused = 0;
   state_.queued_tokens = queue_.waiting_tokens();
+  state_.tokens_charged = queue_.charged_tokens();
   for (const SequencePtr& sequence : running_) {
     if (sequence->phase == Phase::kPrefill) {
       ++state_.prefilling;
@@ -166,7 +145,7 @@ void EngineLoop::learn_request_time(const Sequence& sequence) {
 void EngineLoop::publish() {
   count_running();
   count_cache();
-  if (state_.steps % kScanEvery == 0 || running_.empty()) measure_fragmentation();
+  measure_fragmentation();
   estimate_rates();
   state_.taken_at = clock_.now();
   state_.sequences_max = context_->capabilities().sequences;

@@ -17,13 +17,6 @@ bool holds_poison(std::span<const BatchRow> rows) {
                      [](const BatchRow& row) { return row.token == kPoison; });
 }
 
-std::string prompt_of(std::size_t bytes, std::uint64_t seed) {
-  Random random(seed);
-  std::string text;
-  while (text.size() < bytes) text.push_back(static_cast<char>('a' + random.below(26)));
-  return text;
-}
-
 // Five at once, one of them poisoned; the model is `model` with a fault.
 void expect_only_the_poisoned_one_fails(const TestLayout& layout, FakeModelOptions model) {
   EngineHarness engine(std::move(model), layout.context, layout.engine());
@@ -164,10 +157,7 @@ TEST(EngineRecover, MakesRoomWhenTheModelHasLessThanTheBooks) {
   for (const TestLayout& layout : all_layouts()) {
     FakeModelOptions model = layout.model();
     model.fault = [](std::span<const BatchRow> rows) {
-      std::vector<SlotId> slots;
-      for (const BatchRow& row : rows) slots.push_back(row.slot);
-      slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-      return slots.size() > 2 ? DecodeStatus::kNoRoom : DecodeStatus::kOk;
+      return slots_in(rows) > 2 ? DecodeStatus::kNoRoom : DecodeStatus::kOk;
     };
     EngineHarness engine(model, layout.context, layout.engine());
     std::vector<std::shared_ptr<HarnessClient>> clients;
@@ -189,10 +179,7 @@ TEST(EngineRecover, OpensTheCircuitWhileNothingWorksAndClosesItAfterwards) {
   std::size_t most = 0;
   FakeModelOptions model = endless_model();
   model.fault = [&](std::span<const BatchRow> rows) {
-    std::vector<SlotId> slots;
-    for (const BatchRow& row : rows) slots.push_back(row.slot);
-    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-    most = slots.size();
+    most = slots_in(rows);
     return dead ? DecodeStatus::kFatal : DecodeStatus::kOk;
   };
   EngineHarness engine(model, harness_context());

@@ -16,8 +16,7 @@ constexpr std::uint32_t kPromptDefault = 1024;
 constexpr std::uint32_t kShortCells = 64;
 constexpr std::uint32_t kLongCells = 1024;      // near the typical length: little is extrapolated
 constexpr std::uint32_t kProbedSequences = 16;  // more would only take longer
-constexpr std::uint32_t kPrefillRows = 32;
-constexpr std::uint32_t kStepsMax = 5;  // the fastest counts; others were disturbed
+constexpr std::uint32_t kStepsMax = 5;          // the fastest counts; others were disturbed
 constexpr double kStreamsMustWinBy = 0.10;
 constexpr double kPlainMustWinBy = 0.03;
 
@@ -42,7 +41,7 @@ ProbeSize probe_size(const ModelInfo& model, const ContextOptions& options,
   size.sequences = std::min(options.sequences, kProbedSequences);
   const std::uint64_t cell_bytes = std::max<std::uint64_t>(model.kv_bytes_per_cell, 1);
   const std::uint64_t affordable = probe.kv_bytes_max / cell_bytes / size.sequences;
-  const std::uint64_t spare = kStepsMax * 2 + kPrefillRows;
+  const std::uint64_t spare = kStepsMax * 2;
   const std::uint64_t most = std::min<std::uint64_t>(options.window, affordable);
   if (most <= spare + 2) return size;
   size.cells_long = static_cast<std::uint32_t>(std::min<std::uint64_t>(kLongCells, most - spare));
@@ -55,9 +54,9 @@ ContextOptions probe_options(const ContextOptions& options, const ProbeSize& siz
   ContextOptions probe = options;
   probe.sequences = size.sequences;
   probe.parked = 1;  // for the copy
-  probe.window = size.cells_long + kStepsMax * 2 + kPrefillRows;
+  probe.window = size.cells_long + kStepsMax * 2;
   probe.cells = 0;
-  probe.batch_rows = std::max(kPrefillRows, size.sequences);
+  probe.batch_rows = size.sequences;
   probe.logit_rows = size.sequences;
   probe.layout = candidate.layout;
   probe.flash_attention = candidate.flash_attention;
@@ -65,14 +64,25 @@ ContextOptions probe_options(const ContextOptions& options, const ProbeSize& siz
   return probe;
 }
 
-// Times one candidate. Every call says whether there is a figure.
+struct ProbeTime {
+  const Clock& clock;
+  TimePoint share;  // when this candidate should be done, so that the others get their turn
+  TimePoint end;    // of everything
+};
+
+// Times one candidate. Every call says whether there is a figure; none when the time is up.
 class CandidateProbe {
  public:
-  CandidateProbe(ModelContext& context, const Clock& clock, TimePoint deadline)
-      : context_(context), clock_(clock), deadline_(deadline) {}
+  CandidateProbe(ModelContext& context, const ProbeTime& time) : context_(context), time_(time) {
+    context_.set_abort([this] { return is_over(); });
+  }
+  ~CandidateProbe() { context_.set_abort({}); }
+  CandidateProbe(const CandidateProbe&) = delete;
+  CandidateProbe& operator=(const CandidateProbe&) = delete;
 
   bool fill(std::uint32_t sequences, std::uint32_t cells) {
     for (std::uint32_t i = 0; i < sequences; ++i) {
+      if (is_over()) return false;
       const SlotId slot(static_cast<std::int32_t>(i));
       if (!context_.remove(slot, {0, context_.positions(slot).end})) return false;
       if (!context_.fill(slot, static_cast<std::int32_t>(cells)).ok()) return false;
@@ -80,76 +90,65 @@ class CandidateProbe {
     return true;
   }
 
-  // One row for each sequence; the first step makes the graph and does not count.
+  // One row for each sequence; the first step makes the graph and does not count. The second is
+  // worth going beyond this candidate's share: without it the first would be for nothing.
   std::optional<double> step_ms(std::uint32_t sequences) {
     std::vector<BatchRow> rows(sequences);
-    double best = 0;
+    std::optional<double> best;
     for (std::uint32_t step = 0; step < kStepsMax; ++step) {
-      if (step >= 2 && clock_.now() >= deadline_) break;
+      if (is_over() || (step >= 2 && time_.clock.now() >= time_.share)) break;
       for (std::uint32_t i = 0; i < sequences; ++i) {
         const SlotId slot(static_cast<std::int32_t>(i));
         rows[i] = {0, context_.positions(slot).end, slot, true};
       }
-      const TimePoint begin = clock_.now();
-      if (context_.decode(rows) != DecodeStatus::kOk) return std::nullopt;
-      const double took = to_milliseconds(clock_.now() - begin);
-      if (step == 1 || (step > 1 && took < best)) best = took;
+      const TimePoint begin = time_.clock.now();
+      if (context_.decode(rows) != DecodeStatus::kOk) break;
+      const double took = to_milliseconds(time_.clock.now() - begin);
+      if (step > 0 && (!best || took < *best)) best = took;
     }
     return best;
   }
 
-  double prefill_row_us() {
-    const SlotId slot(0);
-    std::int32_t position = context_.positions(slot).end;
-    std::vector<BatchRow> rows(kPrefillRows);
-    for (BatchRow& row : rows) row = {0, position++, slot, false};
-    const TimePoint begin = clock_.now();
-    if (context_.decode(rows) != DecodeStatus::kOk) return 0;
-    return to_milliseconds(clock_.now() - begin) * 1e3 / kPrefillRows;
-  }
-
-  // From slot 0 into another one; that one is empty afterwards.
-  double reuse_token_us(SlotId to) {
+  // From slot 0 into another one; that one is empty afterwards. 0 where the layout cannot do it.
+  std::optional<double> reuse_token_us(SlotId to) {
     const SlotId from(0);
     const PositionRange held = context_.positions(from);
-    if (!context_.remove(to, {0, context_.positions(to).end})) return 0;
-    const TimePoint begin = clock_.now();
+    if (is_over() || !context_.remove(to, {0, context_.positions(to).end})) return std::nullopt;
+    const TimePoint begin = time_.clock.now();
     if (!context_.copy(from, to, held)) return 0;
-    const double took = to_milliseconds(clock_.now() - begin);
+    const double took = to_milliseconds(time_.clock.now() - begin);
     context_.remove(to, {0, held.end});
     return took * 1e3 / std::max(1, held.size());
   }
 
  private:
-  ModelContext& context_;
-  const Clock& clock_;
-  const TimePoint deadline_;
-};
+  // Also asked by the compute threads while a step runs.
+  bool is_over() const { return time_.clock.now() >= time_.end; }
 
-struct ProbeTime {
-  const Clock& clock;
-  TimePoint deadline;  // of this candidate
+  ModelContext& context_;
+  const ProbeTime time_;
 };
 
 void measure(ModelContext& context, const ProbeSize& size, const ProbeTime& time,
              LayoutFigures& candidate) {
-  CandidateProbe timing(context, time.clock, time.deadline);
+  CandidateProbe timing(context, time);
   if (!timing.fill(size.sequences, size.cells_short)) return;
   const std::optional<double> step_short = timing.step_ms(size.sequences);
   if (!step_short || !timing.fill(size.sequences, size.cells_long)) return;
   const std::optional<double> step_long = timing.step_ms(size.sequences);
   if (!step_long) return;
+  std::optional<double> reuse = 0;
+  if (size.sequences > 1) {
+    reuse = timing.reuse_token_us(SlotId(static_cast<std::int32_t>(size.sequences) - 1));
+  }
+  if (!reuse) return;
   candidate.sequences = size.sequences;
   candidate.cells_short = size.cells_short;
   candidate.cells_long = size.cells_long;
   candidate.step_short_ms = *step_short;
   candidate.step_long_ms = *step_long;
+  candidate.reuse_token_us = *reuse;
   candidate.measured = true;
-  if (time.clock.now() < time.deadline) candidate.prefill_row_us = timing.prefill_row_us();
-  if (size.sequences > 1) {
-    candidate.reuse_token_us =
-        timing.reuse_token_us(SlotId(static_cast<std::int32_t>(size.sequences) - 1));
-  }
 }
 
 // Those to be measured, the likelier ones first; how many.
@@ -269,9 +268,10 @@ KvLayoutChoiceReport measure_layouts(const Model& model, const ContextOptions& o
     const TimePoint now = probe.clock->now();
     const Duration rest = begin + probe.budget - now;
     if (rest <= Duration{}) break;
-    const TimePoint deadline = now + rest / static_cast<std::int64_t>(left--);
+    const TimePoint until = now + rest / static_cast<std::int64_t>(left--);
     auto context = model.make_context(probe_options(options, size, candidate));
-    if (context.ok()) measure(**context, size, {*probe.clock, deadline}, candidate);
+    if (!context.ok()) continue;
+    measure(**context, size, {*probe.clock, until, begin + probe.budget}, candidate);
   }
   report.spent_ms = to_milliseconds(probe.clock->now() - begin);
   choose_layout(report);

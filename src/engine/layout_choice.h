@@ -7,13 +7,12 @@
 //
 // The method. For each layout, with and without flash attention, a small context is made and filled
 // with cells that mean nothing (ModelContext::fill), so no prompt has to be computed. A decode step
-// of N sequences is timed at a short and at a long length, then 32 rows of a prompt, then what it
-// costs to give one sequence a prefix of another. From these a request is put together:
+// of N sequences is timed at a short and at a long length, then what it costs to give one sequence
+// a prefix of another. From these a request is put together:
 //
 //   request = copied or shared prefix + tokens of its answer × time of a step ÷ N
 //
-// The rest of its prompt is left out: what a row costs in the pool depends on how full that is, and
-// when it is measured there is not always time left. It is in the report.
+// The rest of its prompt is left out: what a row costs in the pool depends on how full that is.
 //
 // The time of a step at the typical length is a line through the two measured ones: over the cells
 // of a sequence for streams, over the cells of the pool for the pool, where shared cells count
@@ -37,8 +36,10 @@
 // so with half of the prompts shared the pool decodes 5 to 9 % faster, and with nothing shared
 // streams do by 14 to 26 %.
 //
-// Time is bounded by LayoutProbe::budget; what was not measured until then is not chosen. Nothing
-// here fails: without figures the answer is the pool with flash attention left to the library.
+// Time is bounded by LayoutProbe::budget, also on a machine where one step takes seconds: the clock
+// is looked at between any two calls, and a step that runs when the time is up is aborted. What was
+// not measured until then is not chosen. Nothing here fails: without figures the answer is the pool
+// with flash attention left to the library.
 //
 // One thread, before the engine starts.
 #pragma once
@@ -82,7 +83,6 @@ struct LayoutFigures {
   std::uint32_t cells_long = 0;
   double step_short_ms = 0;  ///< a decode of one row for each sequence
   double step_long_ms = 0;
-  double prefill_row_us = 0;  ///< of a prompt, at cells_long; 0: not measured
   double reuse_token_us = 0;  ///< sharing or copying a prefix
   double request_ms = 0;      ///< the estimate that was compared
 };
@@ -101,8 +101,8 @@ struct KvLayoutChoiceReport {
 };
 
 /// Measures and chooses. `options` are those that the engine will have; their layout and cells are
-/// not looked at, their flash attention only when it is not kAuto (then it stays). Takes about
-/// LayoutProbe::budget; never fails.
+/// not looked at, their flash attention only when it is not kAuto (then it stays). Takes at most
+/// LayoutProbe::budget and what it takes to make one context; never fails.
 KvLayoutChoiceReport measure_layouts(const Model& model, const ContextOptions& options,
                                      const LayoutProbe& probe);
 

@@ -64,11 +64,11 @@ std::optional<ParkChoice> park_for_fairness(std::span<const ParkCandidate> runni
 }
 
 std::optional<ParkChoice> park_slow_reader(std::span<const ParkCandidate> running,
-                                           const ParkOptions& options, TimePoint now) {
+                                           Duration paused_max, TimePoint now) {
   std::optional<std::size_t> chosen;
   for (std::size_t i = 0; i < running.size(); ++i) {
     const std::optional<TimePoint>& since = running[i].paused_since;
-    if (!since || now - *since < options.paused_max) continue;
+    if (!since || now - *since < paused_max) continue;
     if (!chosen || *since < *running[*chosen].paused_since) chosen = i;
   }
   return choice(chosen, ParkReason::kSlowReader);

@@ -69,9 +69,9 @@ std::optional<ParkChoice> park_for_fairness(std::span<const ParkCandidate> runni
                                             const ParkWaiter& waiter, const ParkOptions& options,
                                             TimePoint now);
 
-/// The one that has been paused longest, if that is paused_max or more. To be called while somebody
-/// waits.
+/// The one that has been paused longest, if that is `paused_max` or more. To be called while
+/// somebody waits.
 std::optional<ParkChoice> park_slow_reader(std::span<const ParkCandidate> running,
-                                           const ParkOptions& options, TimePoint now);
+                                           Duration paused_max, TimePoint now);
 
 }  // namespace zerohop

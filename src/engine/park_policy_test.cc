@@ -125,13 +125,13 @@ TEST(ParkForFairness, NeverTakesFromTheSameTenantInOneClass) {
 }
 
 TEST(ParkSlowReader, TakesTheOneThatHasBeenPausedLongest) {
-  const ParkOptions options;
-  const std::vector<ParkCandidate> running{
-      candidate(1, 1, seconds(9)), paused(candidate(2, 1, seconds(9)), options.paused_max),
-      paused(candidate(3, 1, seconds(9)), options.paused_max * 2),
-      paused(candidate(4, 1, seconds(9)), options.paused_max - Duration(1))};
-  EXPECT_EQ(park_slow_reader(running, options, kNow), (ParkChoice{2, ParkReason::kSlowReader}));
-  EXPECT_FALSE(park_slow_reader(std::span(running).last(1), options, kNow).has_value());
+  const Duration most = milliseconds(500);
+  const std::vector<ParkCandidate> running{candidate(1, 1, seconds(9)),
+                                           paused(candidate(2, 1, seconds(9)), most),
+                                           paused(candidate(3, 1, seconds(9)), most * 2),
+                                           paused(candidate(4, 1, seconds(9)), most - Duration(1))};
+  EXPECT_EQ(park_slow_reader(running, most, kNow), (ParkChoice{2, ParkReason::kSlowReader}));
+  EXPECT_FALSE(park_slow_reader(std::span(running).last(1), most, kNow).has_value());
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 //
 // A failure costs reuse and never text: what a slot does not hold is computed. Host copies are the
 // expensive ones (about 6 µs a token out and 3 back on the default model); their real price is
-// measured as they happen, so that work between two steps can be cut to a time. Engine thread only.
+// measured as they happen, so that work between two steps can be cut to a time. A price that rose
+// is believed at once, one that fell slowly: the next slice should not be too long. Engine thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +48,10 @@ class PlanExecutor {
   /// How many tokens can be copied out in about `time`; at least one.
   std::uint32_t tokens_saved_within(Duration time) const;
 
+  /// How many cells can be moved elsewhere (out to host memory and back, or to another stream) in
+  /// about `time`; few as long as no such copy has been measured.
+  std::uint32_t cells_moved_within(Duration time) const;
+
   /// How many bytes can be compressed in about `time`; at least one.
   std::uint64_t bytes_compressed_within(Duration time) const;
 
@@ -60,12 +66,22 @@ class PlanExecutor {
   void compress(const CompressBlob& op);
   void settle(SlotId slot, std::int32_t planned);
 
+  // Seconds for a token or a byte, as measured lately.
+  struct Price {
+    double seconds;
+    bool measured = false;
+
+    void learn(Duration took, double amount);
+  };
+
   ModelContext& context_;
   PrefixCache& cache_;
   const Clock& clock_;
   BlobStore blobs_;
-  double save_seconds_ = 6e-6;      // a token, as measured lately
-  double compress_seconds_ = 1e-9;  // a byte, likewise
+  Price save_{6e-6};
+  Price restore_{3e-6};
+  Price copy_{9e-6};
+  Price compress_{1e-9};
 };
 
 }  // namespace zerohop

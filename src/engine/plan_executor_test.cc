@@ -19,6 +19,8 @@ class PlanExecutorTest : public testing::Test {
   void open(bool can_cut_tail = true, KvLayout layout = KvLayout::kUnified) {
     executor.reset();
     FakeModelOptions options;
+    options.clock = &clock;
+    options.cost.per_state_cell = state_cost;
     options.can_cut_tail = can_cut_tail;
     options.state_fault = [this](const FakeStateCall& call) {
       return fails && *fails == call.kind;
@@ -71,6 +73,7 @@ class PlanExecutorTest : public testing::Test {
   }
 
   std::optional<FakeStateCallKind> fails;
+  Duration state_cost{};
   VirtualClock clock;
   std::unique_ptr<ModelContext> context;
   std::optional<PrefixCache> cache;
@@ -160,6 +163,33 @@ TEST_F(PlanExecutorTest, QuotesAPriceBeforeItHasMeasuredOne) {
   EXPECT_LT(executor->tokens_saved_within(std::chrono::milliseconds(8)), 5'000u);
   EXPECT_EQ(executor->tokens_saved_within(Duration::zero()), 1u);
   EXPECT_GT(executor->bytes_compressed_within(std::chrono::milliseconds(8)), 1u << 20);
+  EXPECT_EQ(executor->cells_moved_within(std::chrono::milliseconds(8)), 64u) << "to find out";
+  EXPECT_EQ(executor->cells_moved_within(Duration::zero()), 0u);
+}
+
+// Out and back, 20 µs a cell each.
+TEST_F(PlanExecutorTest, LearnsWhatItCostsToMoveCells) {
+  state_cost = std::chrono::microseconds(20);
+  open();
+  const SlotId slot = run(tokens(40, 'A'));
+  const Compaction slice = cache->compact(40, TopCell{slot, 39});
+  ASSERT_EQ(slice.cells, 40u);
+  executor->carry_out(slice.plan);
+  check();
+  EXPECT_NEAR(executor->cells_moved_within(std::chrono::milliseconds(8)), 200, 1);
+  EXPECT_NEAR(executor->tokens_saved_within(std::chrono::milliseconds(8)), 400, 1);
+}
+
+TEST_F(PlanExecutorTest, LearnsWhatItCostsToCopyAStream) {
+  state_cost = std::chrono::microseconds(20);
+  open(true, KvLayout::kStreams);
+  EXPECT_EQ(executor->cells_moved_within(std::chrono::milliseconds(8)), 64u);
+  std::vector<Token> prompt = tokens(40, 'A');
+  run(prompt);
+  prompt.push_back('z');
+  const PlaceResult result = cache->place({.tokens = prompt});
+  ASSERT_EQ(executor->carry_out(*result.placement), 40);
+  EXPECT_NEAR(executor->cells_moved_within(std::chrono::milliseconds(8)), 400, 1);
 }
 
 }  // namespace

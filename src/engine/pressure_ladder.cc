@@ -101,25 +101,31 @@ Integer excess(Integer amount, Integer whole, double share) {
   return value > limit ? static_cast<Integer>(value - limit) + 1 : Integer{0};
 }
 
-void choose_actions(const PressureInput& in, PressureState& state) {
-  const PressureRung rung = state.rung;
-  state.cells_to_park = 0;
-  state.bytes_to_compress = 0;
-  if (rung >= PressureRung::kParkIdle && in.host_bytes_max > 0) {
+}  // namespace
+
+void PressureLadder::choose_actions(const PressureInput& in) {
+  const auto edge = [](bool on) { return on ? Edge::kLeave : Edge::kEnter; };
+  const bool host = in.host_bytes_max > 0;
+  wanted_.park = host && above(used_share(in), kUsed, edge(wanted_.park));
+  wanted_.compress = host && above(used_share(in), kUsed, edge(wanted_.compress)) &&
+                     above(host_share(in), kHost, edge(wanted_.compress));
+  wanted_.compact = above(in.fragmentation, kCompact, edge(wanted_.compact));
+
+  state_.cells_to_park = 0;
+  state_.bytes_to_compress = 0;
+  if (wanted_.park && state_.rung >= PressureRung::kParkIdle) {
     const std::uint64_t used = std::uint64_t{in.cells_active} + in.cells_parked + in.cells_reserved;
     const std::uint64_t over = excess<std::uint64_t>(used, in.cells_total, kUsed.leave);
-    state.cells_to_park =
+    state_.cells_to_park =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(over, in.cells_parked));
   }
-  if (rung >= PressureRung::kCompress && in.host_bytes_max > 0) {
-    state.bytes_to_compress = excess(in.host_bytes, in.host_bytes_max, kHost.leave);
+  if (wanted_.compress && state_.rung >= PressureRung::kCompress) {
+    state_.bytes_to_compress = excess(in.host_bytes, in.host_bytes_max, kHost.leave);
   }
-  state.compact = rung >= PressureRung::kCompact && in.fragmentation > kCompact.leave;
-  state.soft_max_tokens = rung >= PressureRung::kSoftMaxTokens;
-  state.shed = rung >= PressureRung::kShed;
+  state_.compact = wanted_.compact && state_.rung >= PressureRung::kCompact;
+  state_.soft_max_tokens = state_.rung >= PressureRung::kSoftMaxTokens;
+  state_.shed = state_.rung >= PressureRung::kShed;
 }
-
-}  // namespace
 
 const PressureState& PressureLadder::update(const PressureInput& input, TimePoint now) {
   const Wish wanted = highest(input, options_, Edge::kEnter);
@@ -136,7 +142,7 @@ const PressureState& PressureLadder::update(const PressureInput& input, TimePoin
   } else if (held.rung >= state_.rung && state_.rung != PressureRung::kNormal) {
     state_.cause = held.cause;
   }
-  choose_actions(input, state_);
+  choose_actions(input);
   return state_;
 }
 

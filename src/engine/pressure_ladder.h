@@ -23,8 +23,9 @@
 //                ago or earlier: one down
 //
 // A higher rung includes what the lower ones do, so shedding comes only after everything else was
-// tried for a step. Each rung's action is as large as its own measure asks for: a full queue climbs
-// past `compress` without compressing anything where host memory has room.
+// tried for a step. Each rung's action begins and ends with its own measure, at the same two marks:
+// a full queue climbs past `compress` without compressing anything where host memory is not above
+// 0.85, and what was begun there goes on until it is at 0.80.
 //
 // Why somebody has to have waited for wait_max before full cells mean shedding: cells that are all
 // promised with a few requests behind them are a busy server, not an overloaded one.
@@ -84,8 +85,17 @@ class PressureLadder {
   const std::array<std::uint64_t, kPressureRungs>& entries() const { return entries_; }
 
  private:
+  /// Whether a rung's own measure asks for its action: on above the upper mark, off at the lower.
+  struct Wanted {
+    bool park = false;
+    bool compress = false;
+    bool compact = false;
+  };
+  void choose_actions(const PressureInput& input);
+
   const PressureOptions options_;
   PressureState state_;
+  Wanted wanted_;
   std::array<std::uint64_t, kPressureRungs> entries_{};
 };
 

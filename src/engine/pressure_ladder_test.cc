@@ -105,6 +105,30 @@ TEST_F(Climb, CompactsScatteredCells) {
   EXPECT_EQ(settle(in), PressureRung::kNormal);
 }
 
+// A full queue leads to the last rung past all others: what they do begins above their own upper
+// marks and ends at their own lower ones.
+TEST_F(Climb, BeginsAndEndsEachActionAtItsOwnMarks) {
+  PressureInput in = quiet();
+  in.waiting = 30;
+  in.predicted_wait = seconds(100);
+  const auto actions = [this] {
+    const PressureState& state = ladder_.state();
+    return std::array{state.cells_to_park > 0, state.bytes_to_compress > 0, state.compact};
+  };
+  const auto at_measures = [&](double share, double fragmentation) {
+    in.cells_parked = static_cast<std::uint32_t>(1000 * share) - in.cells_active;
+    in.host_bytes = static_cast<std::uint64_t>(1000 * share);
+    in.fragmentation = fragmentation;
+    EXPECT_EQ(settle(in), PressureRung::kShed);
+    return actions();
+  };
+  EXPECT_EQ(at_measures(0.84, 0.34), (std::array{false, false, false}));
+  EXPECT_EQ(at_measures(0.86, 0.36), (std::array{true, true, true}));
+  EXPECT_EQ(at_measures(0.81, 0.31), (std::array{true, true, true}));
+  EXPECT_EQ(at_measures(0.80, 0.30), (std::array{false, false, false}));
+  EXPECT_EQ(at_measures(0.84, 0.34), (std::array{false, false, false}));
+}
+
 TEST_F(Climb, ShortensAnswersOnlyWhereSomebodyAllowsIt) {
   PressureInput in = cells(900, 0, 30);
   EXPECT_EQ(settle(in), PressureRung::kParkIdle);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
 #include "engine/softmax_kernel.h"
 
 namespace zerohop {
@@ -22,17 +23,45 @@ bool keeps_all(const SamplingParameters& parameters, std::size_t vocabulary) {
   return all_k && parameters.top_p >= 1.0f && parameters.min_p <= 0.0f;
 }
 
-}  // namespace
-
-std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput& input,
-                                     Random& random) {
-  const SamplingParameters& parameters = input.parameters;
-  if (!input.seen.empty()) apply_penalties(logits, parameters, input.seen);
-  for (const LogitBias& entry : parameters.logit_bias) {
+void add_biases(std::span<float> logits, std::span<const LogitBias> biases) {
+  for (const LogitBias& entry : biases) {
     if (entry.token >= 0 && static_cast<std::size_t>(entry.token) < logits.size()) {
       logits[static_cast<std::size_t>(entry.token)] += entry.bias;
     }
   }
+}
+
+// Leaves only the tokens of a dense mask.
+void keep_only(std::span<float> logits, const TokenMask& mask) {
+  for (std::size_t begin = 0; begin < logits.size(); begin += 64) {
+    const std::size_t word = begin / 64;
+    const std::uint64_t bits = word < mask.bits.size() ? mask.bits[word] : 0;
+    if (~bits == 0) continue;
+    const std::size_t count = std::min<std::size_t>(64, logits.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((bits >> i & 1) == 0) logits[begin + i] = kMinusInfinity;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput& input,
+                                     Random& random) {
+  if (!input.seen.empty()) apply_penalties(logits, input.parameters, input.seen);
+  add_biases(logits, input.parameters.logit_bias);
+  add_biases(logits, input.soft_bias);
+  const std::optional<Token> token = draw(logits, input.parameters, random);
+  if (!token || !input.constraint || !input.constraint->active()) return token;
+  ConstraintStatistics& statistics = input.constraint->statistics();
+  ++statistics.checks;
+  if (input.constraint->allows(*token)) return token;
+  ++statistics.misses;
+  return draw_legal(logits, input, random);
+}
+
+std::optional<Token> Sampler::draw(std::span<const float> logits,
+                                   const SamplingParameters& parameters, Random& random) {
   const float top = largest_logit(logits);
   if (top == kMinusInfinity) return std::nullopt;
   if (parameters.temperature <= 0.0f || top == std::numeric_limits<float>::infinity()) {
@@ -43,6 +72,68 @@ std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput&
     return draw_from_all(logits, 1.0f / parameters.temperature, top, uniform);
   }
   return draw_from_head(logits, parameters, top, uniform);
+}
+
+// The drawn token was not allowed.
+Token Sampler::draw_legal(std::span<float> logits, const SampleInput& input, Random& random) {
+  ConstraintSession& constraint = *input.constraint;
+  const TokenMask& mask = constraint.mask();
+  note_legal_mass(logits, input, mask);
+  const bool sparse = mask.sparse();
+  if (sparse) {
+    legal_ = mask.ids;
+  } else {
+    keep_only(logits, mask);
+  }
+  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
+    std::optional<std::size_t> place;  // in legal_, or the token
+    if (sparse) {
+      place = draw_among(logits, legal_, input, random);
+    } else if (const auto drawn = draw(logits, input.parameters, random)) {
+      place = static_cast<std::size_t>(*drawn);
+    }
+    if (!place) break;
+    const Token token = sparse ? legal_[*place] : static_cast<Token>(*place);
+    if (constraint.allows(token)) return token;
+    ++constraint.statistics().redraws;
+    if (sparse) {
+      legal_.erase(legal_.begin() + static_cast<std::ptrdiff_t>(*place));
+    } else {
+      logits[*place] = kMinusInfinity;
+    }
+  }
+  ++constraint.statistics().closings;
+  legal_ = constraint.closing_tokens();
+  ZH_CHECK(!legal_.empty());
+  return legal_[draw_among(logits, legal_, input, random).value_or(0)];
+}
+
+// Draws an index of `ids`; nothing when none of them is possible.
+std::optional<std::size_t> Sampler::draw_among(std::span<const float> logits,
+                                               std::span<const Token> ids, const SampleInput& input,
+                                               Random& random) {
+  legal_logits_.clear();
+  for (const Token id : ids) {
+    const auto index = static_cast<std::size_t>(id);
+    legal_logits_.push_back(index < logits.size() ? logits[index] : kMinusInfinity);
+  }
+  const std::optional<Token> drawn = draw(legal_logits_, input.parameters, random);
+  return drawn ? std::optional(static_cast<std::size_t>(*drawn)) : std::nullopt;
+}
+
+// How likely the model found a legal token, in the distribution that was drawn from.
+void Sampler::note_legal_mass(std::span<const float> logits, const SampleInput& input,
+                              const TokenMask& mask) {
+  const float top = largest_logit(logits);
+  if (!std::isfinite(top)) return;
+  const float temperature = input.parameters.temperature;
+  const double total = weigh_all(logits, temperature > 0.0f ? 1.0f / temperature : 1.0f, top);
+  double legal = 0;
+  mask.for_each([&](Token token) {
+    const auto index = static_cast<std::size_t>(token);
+    if (index < weights_.size()) legal += static_cast<double>(weights_[index]);
+  });
+  input.constraint->statistics().legal_mass += legal / total;
 }
 
 // Fills weights_ with exp((logit − top) · scale) and block_sums_ with their sums by block.

@@ -91,6 +91,7 @@ struct Sequence {
   PriorityClass urgency = PriorityClass::kBatch;
   double urgency_counter = std::numeric_limits<double>::infinity();
   TimePoint started_at{};                    ///< or went on, whichever was last
+  Duration compacting{};                     ///< of what it waited, for cells that were moved
   std::optional<TimePoint> lagging_since{};  ///< its reader has had no room since then
   Faults faults;
   std::uint32_t step_rows = 0;            ///< rows in the step that runs now

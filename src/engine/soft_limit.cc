@@ -6,21 +6,27 @@
 namespace zerohop {
 namespace {
 
-// The curve is a line through (0.35, 1) and (0.40, 0.87), cut at both ends.
-constexpr double kBegin = 0.35;
-constexpr double kSlope = (1.0 - 0.87) / (0.40 - 0.35);
+// The curve is a line through (begin, 1) and (begin + 0.05, 0.87), cut at 0.75.
+constexpr double kFragmentationBegin = 0.35;
+constexpr double kPromisedBegin = 0.87;
+constexpr double kSlope = (1.0 - 0.87) / 0.05;
 constexpr double kShareMin = 0.75;
+
+double line(double value, double begin) {
+  return std::clamp(1.0 - kSlope * (value - begin), kShareMin, 1.0);
+}
 
 }  // namespace
 
-double soft_limit_share(double fragmentation) {
-  return std::clamp(1.0 - kSlope * (fragmentation - kBegin), kShareMin, 1.0);
+double soft_limit_share(const SoftPressure& pressure) {
+  return std::min(line(pressure.fragmentation, kFragmentationBegin),
+                  line(pressure.promised, kPromisedBegin));
 }
 
-std::uint32_t soft_max_tokens(std::uint32_t max_tokens, double fragmentation) {
+std::uint32_t soft_max_tokens(std::uint32_t longest, const SoftPressure& pressure) {
   // Rounded up, so that the promise of three quarters holds for short answers, too. What is a whole
   // number but for the last bits of the arithmetic stays one.
-  return static_cast<std::uint32_t>(std::ceil(max_tokens * soft_limit_share(fragmentation) - 1e-6));
+  return static_cast<std::uint32_t>(std::ceil(longest * soft_limit_share(pressure) - 1e-6));
 }
 
 std::uint32_t recommended_max_tokens(const AnswerRoom& room) {

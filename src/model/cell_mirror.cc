@@ -148,6 +148,18 @@ bool CellMirror::restore(SlotId slot, std::span<const std::int32_t> positions,
   return true;
 }
 
+std::optional<TopCell> CellMirror::top_cell() const {
+  if (top_ == 0 || holders_[top_ - 1] != 1) return std::nullopt;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const std::vector<Cell>& held = slots_[slot];
+    const auto found = std::find(held.begin(), held.end(), top_ - 1);
+    if (found == held.end()) continue;
+    return TopCell{SlotId(static_cast<std::int32_t>(slot)),
+                   static_cast<std::int32_t>(found - held.begin())};
+  }
+  return std::nullopt;
+}
+
 void CellMirror::check_integrity() const {
   std::vector<std::uint32_t> holders(holders_.size());
   for (const std::vector<Cell>& slot : slots_) {

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,6 +66,9 @@ class CellMirror {
   }
   /// The cell of each position of `slot`, from 0. Valid until the next change.
   std::span<const Cell> held(SlotId slot) const { return slots_[index_of(slot)]; }
+  /// Who holds the highest used cell; nothing where there is none, or several slots share it. Looks
+  /// at every cell.
+  std::optional<TopCell> top_cell() const;
   /// Slots that hold `cell`.
   std::uint32_t holders(Cell cell) const { return holders_[cell]; }
 

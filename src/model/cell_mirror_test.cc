@@ -88,6 +88,24 @@ TEST(CellMirror, ARestoredSubRangeKeepsItsCellsAndFreesTheOthers) {
   EXPECT_EQ(cells_of(mirror, kSecond), Cells{7}) << "the head went back to the first freed cell";
 }
 
+TEST(CellMirror, NamesWhoHoldsTheHighestCell) {
+  CellMirror mirror(64, 3);
+  EXPECT_FALSE(mirror.top_cell().has_value());
+  append(mirror, kFirst, 10);
+  append(mirror, kSecond, 5);
+  append(mirror, kFirst, 1);
+  ASSERT_TRUE(mirror.top_cell().has_value());
+  EXPECT_EQ(mirror.top_cell()->slot, kFirst);
+  EXPECT_EQ(mirror.top_cell()->position, 10);
+  mirror.cut(kFirst, 3);
+  EXPECT_EQ(mirror.top_cell()->slot, kSecond);
+  EXPECT_EQ(mirror.top_cell()->position, 4);
+  append(mirror, kFirst, 1);  // into a hole
+  EXPECT_EQ(mirror.top_cell()->slot, kSecond);
+  mirror.share(kSecond, kThird, {0, 5});
+  EXPECT_FALSE(mirror.top_cell().has_value()) << "of several";
+}
+
 TEST(CellMirror, AStateWithoutRoomChangesNothing) {
   CellMirror mirror(4, 2);
   append(mirror, kFirst, 2);

@@ -100,6 +100,10 @@ bool FakeContext::spend(Duration cost) {
   return !(abort_ && abort_());
 }
 
+void FakeContext::spend_on_state(std::int32_t cells) const {
+  if (model_.clock != nullptr) model_.clock->advance(cells * model_.cost.per_state_cell);
+}
+
 // After a fatal return nothing is known about the batch's sequences: half of the rows may be there,
 // and what was there may be wrong.
 void FakeContext::leave_damage(std::span<const BatchRow> rows) {
@@ -203,6 +207,7 @@ bool FakeContext::copy(SlotId from, SlotId to, PositionRange range) {
   }
   if (range.end != held(from)) return false;
   if (!has_room(to, static_cast<std::size_t>(range.end))) return false;
+  spend_on_state(range.end);
   for (std::int32_t position = 0; position < range.end; ++position) {
     const Cell cell = cell_at(from, position);
     append(to, cell);

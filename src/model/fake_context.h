@@ -39,6 +39,9 @@ class FakeContext final : public ModelContext {
   std::uint64_t state_fingerprint() const override { return fingerprint_; }
   Result<void> fill(SlotId slot, std::int32_t cells) override;
   CellScan scan() const override;
+  std::optional<TopCell> top_cell() const override {
+    return capabilities_.pooled ? pool_.top_cell() : std::nullopt;
+  }
   void set_threads(std::uint32_t threads) override { threads_ = threads; }
   std::uint32_t threads() const override { return threads_; }
   void set_abort(AbortPredicate predicate) override { abort_ = std::move(predicate); }
@@ -70,6 +73,7 @@ class FakeContext final : public ModelContext {
   void fill_hidden(std::size_t row, SlotId slot);
   void leave_damage(std::span<const BatchRow> rows);
   bool spend(Duration cost);
+  void spend_on_state(std::int32_t cells) const;
   bool state_fails(FakeStateCall call) const {
     return model_.state_fault && model_.state_fault(call);
   }

@@ -32,11 +32,13 @@
 
 namespace zerohop {
 
-/// Virtual time of one decode: base + rows × per_row + cells read × per_cell.
+/// Virtual time of one decode: base + rows × per_row + cells read × per_cell. Beside it, of a cell
+/// that is saved, restored, or copied to another stream.
 struct FakeStepCost {
   Duration base{std::chrono::milliseconds(4)};
   Duration per_row{std::chrono::milliseconds(3)};
   Duration per_cell{std::chrono::nanoseconds(200)};
+  Duration per_state_cell{};
 };
 
 /// The next token after `tokens` (the whole sequence so far); nothing falls back to the hash.

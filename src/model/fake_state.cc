@@ -89,6 +89,7 @@ std::optional<FakeContext::SavedCells> FakeContext::unpack(std::span<const std::
 Result<std::vector<std::byte>> FakeContext::save(SlotId slot) const {
   const PositionRange range = positions(slot);
   if (state_fails({FakeStateCallKind::kSave, slot, range})) return refusal("saving failed");
+  spend_on_state(range.size());
   return pack(slot, range);
 }
 
@@ -96,6 +97,7 @@ Result<std::vector<std::byte>> FakeContext::save_range(SlotId slot, PositionRang
   ZH_CHECK(range.begin >= 0 && range.begin <= range.end && range.end <= held(slot));
   ZH_CHECK(capabilities_.can_save_range || range == positions(slot));
   if (state_fails({FakeStateCallKind::kSave, slot, range})) return refusal("saving failed");
+  spend_on_state(range.size());
   return pack(slot, range);
 }
 
@@ -129,6 +131,7 @@ Result<void> FakeContext::place(SlotId slot, PositionRange range, const SavedCel
       saved.cells.size() > pool_.free()) {
     return refusal("no room for a saved state");
   }
+  spend_on_state(static_cast<std::int32_t>(saved.cells.size()));
   const std::int32_t first = saved.positions.begin;
   const auto saved_at = [&saved, first](std::int32_t position) {
     return saved.cells[static_cast<std::size_t>(position - first)];

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/log.h"
 #include "llama.h"
@@ -15,6 +16,7 @@ namespace zerohop {
 namespace {
 
 thread_local LlamaErrorCapture* current_capture = nullptr;
+thread_local const LlamaLineListener* current_listener = nullptr;
 
 void emit_line(ggml_log_level level, std::string_view line) {
   // Progress dots while tensors load.
@@ -23,6 +25,7 @@ void emit_line(ggml_log_level level, std::string_view line) {
     current_capture->add(line);
     return;
   }
+  if (level != GGML_LOG_LEVEL_ERROR && current_listener != nullptr) current_listener->hear(line);
   // Its warnings are part of normal work here (a full pool, an aborted step), hence debug.
   const LogLevel target = level == GGML_LOG_LEVEL_ERROR ? LogLevel::kWarning : LogLevel::kDebug;
   log_event(target, "libllama", {{"line", std::string(line)}});
@@ -146,6 +149,13 @@ std::string llama_system_info() {
 LlamaErrorCapture::LlamaErrorCapture() : outer_(current_capture) { current_capture = this; }
 
 LlamaErrorCapture::~LlamaErrorCapture() { current_capture = outer_; }
+
+LlamaLineListener::LlamaLineListener(std::function<void(std::string_view line)> hear)
+    : outer_(current_listener), hear_(std::move(hear)) {
+  current_listener = this;
+}
+
+LlamaLineListener::~LlamaLineListener() { current_listener = outer_; }
 
 std::string LlamaErrorCapture::reason() const {
   // The first line is closest to the cause; later ones say that a caller failed too.

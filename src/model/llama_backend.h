@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,22 @@ class LlamaErrorCapture {
  private:
   LlamaErrorCapture* outer_;
   std::vector<std::string> lines_;
+};
+
+/// While alive, lines that the library logs on this thread, errors apart, also go to a function:
+/// the only way to learn how far its long calls are. Nests: the innermost one hears them.
+class LlamaLineListener {
+ public:
+  explicit LlamaLineListener(std::function<void(std::string_view line)> hear);
+  ~LlamaLineListener();
+  LlamaLineListener(const LlamaLineListener&) = delete;
+  LlamaLineListener& operator=(const LlamaLineListener&) = delete;
+
+  void hear(std::string_view line) const { hear_(line); }
+
+ private:
+  const LlamaLineListener* outer_;
+  const std::function<void(std::string_view line)> hear_;
 };
 
 }  // namespace zerohop

@@ -31,7 +31,8 @@ LlamaContext::LlamaContext(const LlamaContextModel& model, const ContextOptions&
       kv_bytes_per_cell_(model.kv_bytes_per_cell),
       window_(llama_model_n_swa(model.model)),
       starts_late_(recurrent_ || window_ > 0),
-      forgets_(window_ > 0 && !options.full_window_cache) {
+      forgets_(window_ > 0 && !options.full_window_cache),
+      pools_(options.idle_threads) {
   tokens_.resize(options.batch_rows);
   positions_.resize(options.batch_rows);
   slots_.resize(options.batch_rows);

@@ -77,6 +77,10 @@ bool LlamaContext::copy_state(SlotId from, SlotId to) {
   return true;
 }
 
+std::optional<TopCell> LlamaContext::top_cell() const {
+  return mirrored_ ? mirror_.top_cell() : std::nullopt;
+}
+
 CellScan LlamaContext::scan() const {
   CellScan scan;
   // A running state has no cells that attention looks over one by one.

@@ -67,6 +67,7 @@ class LlamaContext final : public ModelContext {
   std::uint64_t state_fingerprint() const override { return fingerprint_; }
   Result<void> fill(SlotId slot, std::int32_t cells) override;
   CellScan scan() const override;
+  std::optional<TopCell> top_cell() const override;
   void set_threads(std::uint32_t threads) override;
   std::uint32_t threads() const override { return threads_; }
   void set_abort(AbortPredicate predicate) override { abort_ = std::move(predicate); }

@@ -1,6 +1,7 @@
 // Saving and restoring sequences and ranges of them.
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 
 #include "model/llama_backend.h"
@@ -32,7 +33,7 @@ Result<std::vector<std::byte>> LlamaContext::save(SlotId slot) const {
   return state;
 }
 
-Result<std::vector<std::byte>> LlamaContext::save_range(SlotId slot, PositionRange range) {
+Result<std::vector<std::byte>> LlamaContext::save_range(SlotId slot, PositionRange range) try {
   const PositionRange held = positions(slot);
   ZH_CHECK(range.begin >= 0 && range.begin <= range.end && range.end <= held.end);
   if (range.begin == 0 && range.end == held.end) return save(slot);
@@ -42,6 +43,11 @@ Result<std::vector<std::byte>> LlamaContext::save_range(SlotId slot, PositionRan
   auto state = write_state(*plan_.spare, range);
   llama_memory_seq_rm(memory_, *plan_.spare, -1, -1);
   return state;
+} catch (const std::bad_alloc&) {
+  // A copy is a convenience: a process that has reached its limit goes on without. The spare holds
+  // nothing between calls, so emptying it is right wherever memory ran out.
+  if (plan_.spare) llama_memory_seq_rm(memory_, *plan_.spare, -1, -1);
+  return refusal("there is no memory for a copy of a sequence");
 }
 
 // The whole of sequence `id`, which holds `positions`.
@@ -59,7 +65,7 @@ Result<std::vector<std::byte>> LlamaContext::write_state(llama_seq_id id,
   return state;
 }
 
-std::vector<std::byte> LlamaContext::compress(std::span<const std::byte> state) const {
+std::vector<std::byte> LlamaContext::compress(std::span<const std::byte> state) const try {
   const std::optional<OpenedState> opened = open_state(state, fingerprint_);
   if (!opened || opened->form != StateForm::kPlain) return {};
   const std::vector<std::byte> smaller = compress_state(opened->payload);
@@ -68,11 +74,13 @@ std::vector<std::byte> LlamaContext::compress(std::span<const std::byte> state) 
   std::ranges::copy(smaller, state_payload(compressed).begin());
   seal_state(compressed, {StateForm::kCompressed, fingerprint_, opened->positions});
   return compressed;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
-// Nothing when the bytes must not reach the library.
-std::optional<LlamaContext::Incoming> LlamaContext::examine(
-    std::span<const std::byte> state) const {
+// Nothing when the bytes must not reach the library, or when there is no memory to unpack them.
+std::optional<LlamaContext::Incoming> LlamaContext::examine(std::span<const std::byte> state) const
+    try {
   const std::optional<OpenedState> opened = open_state(state, fingerprint_);
   if (!opened) return std::nullopt;
   Incoming incoming;
@@ -93,6 +101,8 @@ std::optional<LlamaContext::Incoming> LlamaContext::examine(
   if (!layout || !holds_exactly(*layout, incoming.positions)) return std::nullopt;
   incoming.cells = std::move(layout->positions);
   return incoming;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
 }
 
 Result<void> LlamaContext::restore(SlotId slot, std::span<const std::byte> state) {

@@ -8,7 +8,7 @@ namespace zerohop {
 static_assert(kLlamaThreadsMax == GGML_MAX_N_THREADS);
 
 // The two functions live in the CPU back end, which is loaded at run time, so they are looked up.
-LlamaThreadPools::LlamaThreadPools() {
+LlamaThreadPools::LlamaThreadPools(IdleThreads idle) : idle_(idle) {
   ggml_backend_dev_t device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
   if (device == nullptr) return;
   ggml_backend_reg_t registry = ggml_backend_dev_backend_reg(device);
@@ -29,6 +29,7 @@ ggml_threadpool* LlamaThreadPools::get(std::uint32_t threads) {
   const auto found = pools_.find(threads);
   if (found != pools_.end()) return found->second;
   ggml_threadpool_params parameters = ggml_threadpool_params_default(static_cast<int>(threads));
+  if (idle_ == IdleThreads::kSleep) parameters.poll = 0;
   ggml_threadpool* pool = new_(&parameters);
   if (pool != nullptr) pools_.emplace(threads, pool);
   return pool;

@@ -1,5 +1,6 @@
 // ggml thread pools, one per thread count, made on first use and kept. A pool's threads sleep
-// between graphs after a short spin; a pool that is not attached costs nothing but its stacks.
+// between graphs, after some 0.2 s of spinning unless they are told not to spin; a pool that is not
+// attached costs nothing but its stacks.
 //
 // Owned by one LlamaContext, used on its owner thread: two contexts must not share a pool, because
 // a pool runs one graph at a time.
@@ -7,6 +8,8 @@
 
 #include <cstdint>
 #include <map>
+
+#include "model/model.h"
 
 struct ggml_threadpool;
 struct ggml_threadpool_params;
@@ -18,7 +21,7 @@ inline constexpr std::uint32_t kLlamaThreadsMax = 512;
 
 class LlamaThreadPools {
  public:
-  LlamaThreadPools();
+  explicit LlamaThreadPools(IdleThreads idle);
   /// No context may have one of the pools attached any more.
   ~LlamaThreadPools();
   LlamaThreadPools(const LlamaThreadPools&) = delete;
@@ -32,6 +35,7 @@ class LlamaThreadPools {
   using New = ggml_threadpool* (*)(ggml_threadpool_params*);
   using Free = void (*)(ggml_threadpool*);
 
+  const IdleThreads idle_;
   New new_ = nullptr;
   Free free_ = nullptr;
   std::map<std::uint32_t, ggml_threadpool*> pools_;

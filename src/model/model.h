@@ -156,6 +156,12 @@ enum class KvLayout : std::uint8_t {
 
 enum class FlashAttention : std::uint8_t { kAuto, kOn, kOff };
 
+/// What compute threads do between two decodes.
+enum class IdleThreads : std::uint8_t {
+  kSpin,   ///< look out for the next one for some 0.2 s, then sleep
+  kSleep,  ///< sleep at once: for contexts that take turns on the same cores
+};
+
 struct ContextOptions {
   std::uint32_t sequences = 8;  ///< computed at once
   /// Sequence ids beyond those, to hold cells that nobody computes with; unified layout only.
@@ -171,6 +177,7 @@ struct ContextOptions {
   /// Sliding windows: keep all cells of the layers that look only at a window, so that tails can be
   /// cut and heads shared. Without it they keep the window's, in less memory.
   bool full_window_cache = true;
+  IdleThreads idle_threads = IdleThreads::kSpin;
 };
 
 /// One token to compute.
@@ -260,6 +267,10 @@ class ModelContext {
   /// Cells that attention looks over in a decode of everything that is held now, and those of them
   /// that hold something. Both as of the last call on this context.
   virtual CellScan scan() const = 0;
+
+  /// The highest cell in use: what is held there keeps scan() as large as it is. Nothing where
+  /// cells are not pooled, none is in use, or several slots share that one. Looks at every cell.
+  virtual std::optional<TopCell> top_cell() const { return std::nullopt; }
 
   /// Compute threads from the next decode on. Pools are made once per count and kept.
   virtual void set_threads(std::uint32_t threads) = 0;

@@ -217,7 +217,12 @@ constexpr std::array kTable{
                MetricUnit::kRatio,
                {},
                "Of the cells that a step looks over, the share that holds nothing; with streams, "
-               "what the largest free run lacks of all free cells."},
+               "of those from the lowest to the highest that run, the share that does not."},
+    MetricSpec{"anthropic_kernel_kv_cache_compact_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "Time of one slice of moving scattered cells together, between two steps."},
     MetricSpec{"anthropic_instance_cache_hit_ratio",
                kGauge,
                MetricUnit::kRatio,

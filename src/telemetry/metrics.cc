@@ -75,6 +75,7 @@ Metrics::Metrics(MetricsRegistry& registry)
       itl_seconds(registry.histogram("zerohop_itl_seconds")),
       e2e_seconds(registry.histogram("zerohop_e2e_seconds")),
       engine_step_seconds(registry.histogram("zerohop_engine_step_seconds")),
+      compact_seconds(registry.histogram("anthropic_kernel_kv_cache_compact_seconds")),
       inference_ms(registry.histogram("anthropic_kernel_inference_ms")),
       registry_(registry),
       cancellations_{registry.counter("zerohop_cancellations_total", {"queued"}),

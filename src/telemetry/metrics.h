@@ -35,6 +35,7 @@ class Metrics {
   Histogram itl_seconds;
   Histogram e2e_seconds;
   Histogram engine_step_seconds;
+  Histogram compact_seconds;
   Histogram inference_ms;
 
   /// `route` is the pattern that matched ("/v1/messages"), never the path that a client sent. Takes

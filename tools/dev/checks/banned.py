@@ -40,7 +40,9 @@ CALLS = (
     ban(r"(?<![\w.>])(?:sprintf|strcpy|strcat|strtok|gets|atoi|atol|atof)\s*\(",
         "use std::format-like helpers, std::string or std::from_chars"),
     ban(r"(?<![\w])assert\s*\(", "use ZH_CHECK or ZH_DCHECK (base/check.h)"),
-    ban(r"\bstd\s*::\s*w?regex\b", "std::regex overflows the stack on long input"),
+    # A second opinion on words of four letters.
+    ban(r"\bstd\s*::\s*w?regex\b", "std::regex overflows the stack on long input",
+        "src/constrain/regex_syntax_test.cc"),
     ban(r"\busing\s+namespace\s+(?!std\s*::\s*(?:chrono_)?(?:string_view_)?literals)",
         "name what you use", in_tests=True),
     ban(r"\bco_await\b[^;{}]*(?:\b[A-Z]\w*\s*\{|\[[^\];]*\b\w+\s*=)",

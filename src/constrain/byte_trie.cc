@@ -1,0 +1,63 @@
+#include "constrain/byte_trie.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace zerohop {
+
+ByteTrie::ByteTrie(std::vector<Entry> entries) {
+  const auto before = [](const Entry& a, const Entry& b) { return a.bytes < b.bytes; };
+  if (!std::is_sorted(entries.begin(), entries.end(), before)) {
+    std::stable_sort(entries.begin(), entries.end(), before);
+  }
+  values_.reserve(entries.size());
+  std::vector<std::uint32_t> path;  // the nodes of the last string
+  std::string_view last;
+  for (const Entry& entry : entries) {
+    ZH_CHECK(entry.bytes.size() <= kDepthMax);
+    const auto [end, ignored] =
+        std::mismatch(last.begin(), last.end(), entry.bytes.begin(), entry.bytes.end());
+    const auto common = static_cast<std::size_t>(end - last.begin());
+    const auto here = static_cast<std::uint32_t>(nodes_.size());
+    for (std::size_t i = common; i < path.size(); ++i) nodes_[path[i]].skip = here;
+    path.resize(common);
+    for (std::size_t i = common; i < entry.bytes.size(); ++i) {
+      path.push_back(static_cast<std::uint32_t>(nodes_.size()));
+      nodes_.push_back(Node{.values_begin = static_cast<std::uint32_t>(values_.size()),
+                            .depth = static_cast<std::uint16_t>(i + 1),
+                            .byte = static_cast<std::uint8_t>(entry.bytes[i])});
+    }
+    values_.push_back(entry.value);
+    last = entry.bytes;
+  }
+  const auto behind = static_cast<std::uint32_t>(nodes_.size());
+  for (const std::uint32_t node : path) nodes_[node].skip = behind;
+  nodes_.push_back(
+      Node{.skip = behind, .values_begin = static_cast<std::uint32_t>(values_.size())});
+  nodes_.shrink_to_fit();
+}
+
+std::uint32_t ByteTrie::child(std::uint32_t parent, unsigned char byte) const {
+  const std::size_t begin = parent == kNoNode ? 0 : parent + 1;
+  const std::size_t end = parent == kNoNode ? size() : nodes_[parent].skip;
+  for (std::size_t i = begin; i < end && nodes_[i].byte <= byte; i = nodes_[i].skip) {
+    if (nodes_[i].byte == byte) return static_cast<std::uint32_t>(i);
+  }
+  return kNoNode;
+}
+
+std::uint32_t ByteTrie::find(std::string_view bytes) const {
+  std::uint32_t node = kNoNode;
+  for (const char byte : bytes) {
+    node = child(node, static_cast<unsigned char>(byte));
+    if (node == kNoNode) break;
+  }
+  return node;
+}
+
+std::size_t ByteTrie::memory_bytes() const {
+  return nodes_.capacity() * sizeof(Node) + values_.capacity() * sizeof(std::uint32_t);
+}
+
+}  // namespace zerohop

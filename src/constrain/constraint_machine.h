@@ -1,0 +1,95 @@
+// A constraint at run time: which byte may follow, and when the text may end.
+//
+// A machine is a lazily built automaton over bytes. Its states are numbers; a number stands for the
+// whole configuration (what has been read, what is open), so two texts that allow the same
+// continuations may share one. Going back is keeping the old number, forking is copying it.
+//
+// The promise that everything rests on: a state other than kDeadState can still be finished. So a
+// byte is allowed exactly when step() does not die, and whoever follows the machine never gets
+// stuck.
+//
+// Machines are shared by all requests with the same constraint. States are made on demand, so a
+// machine changes while it is asked; it belongs to one thread (in the server, the engine's). It
+// counts the memory of its tables; a machine that has grown too large is replaced by a fresh one
+// (renew()), and its users find their places again by replaying their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zerohop {
+
+class ContentAutomaton;
+
+/// A state of one machine. Means nothing to another machine.
+using MachineState = std::uint32_t;
+
+inline constexpr MachineState kDeadState = 0;
+
+/// How characters of a content automaton are written in the text.
+enum class TextCoding : std::uint8_t {
+  kUtf8,           ///< as they are
+  kJsonCanonical,  ///< in a JSON string; ASCII that needs no escape has none
+  kJsonAny,        ///< in a JSON string, any escapes
+};
+
+/// A state inside a run of characters that a content automaton decides about, between two whole
+/// characters. What tokens without `leaving` do there depends on these values alone, so masks for
+/// it can be shared between machines.
+struct ContentRun {
+  const ContentAutomaton* automaton = nullptr;
+  std::uint32_t state = 0;           ///< of the automaton
+  std::uint32_t characters_max = 0;  ///< that may still come; UINT32_MAX: no bound
+  TextCoding coding = TextCoding::kUtf8;
+  /// The byte that ends the run ('"'), which content never holds in this coding, unless behind a
+  /// backslash in JSON. Nothing: content of which any part could be followed by something else;
+  /// then no shared mask is possible.
+  std::optional<unsigned char> leaving;
+  /// The state of the machine behind `leaving`, where it is the same for every word of the
+  /// automaton that the run can still become; kDeadState: it depends on the word, or is not known.
+  MachineState behind = kDeadState;
+  std::uint32_t count = 0;  ///< characters read so far; only read where `behind` is set
+};
+
+class ConstraintMachine {
+ public:
+  virtual ~ConstraintMachine() = default;
+
+  /// Never dead: a constraint that nothing satisfies is refused when it is compiled.
+  virtual MachineState start() = 0;
+
+  /// The state behind `byte`, or kDeadState when no legal text goes on like that.
+  virtual MachineState step(MachineState state, unsigned char byte) = 0;
+
+  /// The text may end here.
+  virtual bool accepting(MachineState state) = 0;
+
+  /// The shortest text that makes it accepting (canonical spelling; of equally short ones always
+  /// the same). Empty exactly where accepting.
+  virtual std::string shortest_end(MachineState state) = 0;
+
+  /// Size of shortest_end(), cheaper.
+  virtual std::size_t shortest_end_bytes(MachineState state) = 0;
+
+  /// The bytes that come next whatever is chosen, at most `bytes_max`: empty where the text may
+  /// end or two bytes are possible.
+  virtual std::string forced(MachineState state, std::size_t bytes_max) = 0;
+
+  /// Where `state` stands in a run of content, if so.
+  virtual std::optional<ContentRun> content(MachineState) { return std::nullopt; }
+
+  /// Bytes of all tables.
+  virtual std::size_t memory_bytes() const = 0;
+
+  /// A machine for the same constraint without states.
+  virtual std::unique_ptr<ConstraintMachine> renew() const = 0;
+};
+
+/// Where `bytes` lead from `state`.
+MachineState step_all(ConstraintMachine& machine, MachineState state, std::string_view bytes);
+
+}  // namespace zerohop

@@ -1,0 +1,291 @@
+#include "constrain/constraint_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace zerohop {
+namespace {
+
+// Forced text beyond this is left for the next draft.
+constexpr std::size_t kForcedBytesMax = 512;
+// Tokens at the end of a draft that a longer one could swallow together: more never happened with
+// the vocabularies that were looked at.
+constexpr std::size_t kHealedTokensMax = 4;
+
+}  // namespace
+
+std::optional<std::vector<Token>> write_in_tokens(std::string_view text, const TokenTrie& tokens,
+                                                  const Tokenize& tokenize) {
+  if (text.empty()) return std::vector<Token>{};
+  if (tokenize) {
+    std::vector<Token> written = tokenize(text);
+    std::string_view left = text;
+    const bool same = std::all_of(written.begin(), written.end(), [&](Token token) {
+      const std::string_view bytes = tokens.bytes(token);
+      if (bytes.empty() || !left.starts_with(bytes)) return false;
+      left.remove_prefix(bytes.size());
+      return true;
+    });
+    if (same && left.empty()) return written;
+  }
+  return tokens.greedy(text);
+}
+
+ConstraintSession::ConstraintSession(Parts parts)
+    : live_(std::move(parts.machine)),
+      masks_(parts.masks),
+      tokenize_(std::move(parts.tokenize)),
+      statistics_(parts.statistics ? parts.statistics : &own_statistics_),
+      remaining_(parts.tokens_max) {
+  ZH_CHECK(live_ && masks_);
+  generation_ = live_->generation();
+  if (!parts.dormant) begin();
+}
+
+std::optional<std::vector<Token>> ConstraintSession::write(std::string_view text) const {
+  return write_in_tokens(text, tokens(), tokenize_);
+}
+
+std::optional<std::size_t> ConstraintSession::tokens_needed() {
+  if (!needed_) {
+    ConstraintMachine& machine = live_->machine();
+    const auto written = write(machine.shortest_end(machine.start()));
+    needed_ = written ? std::optional(written->size()) : std::nullopt;
+  }
+  return *needed_;
+}
+
+bool ConstraintSession::fits() {
+  if (active() && history_.empty()) {
+    const auto needed = tokens_needed();
+    return needed && *needed <= remaining_;
+  }
+  if (active()) return plan().size() <= remaining_;
+  const auto needed = tokens_needed();
+  return needed && *needed <= remaining_;
+}
+
+void ConstraintSession::begin() {
+  ZH_CHECK(!active());
+  generation_ = live_->generation();
+  place_ = Place{.state = live_->machine().start()};
+  text_.clear();
+  next_ = Next{};
+}
+
+bool ConstraintSession::must_begin(std::size_t marker_tokens) {
+  return !active() && remaining_ <= tokens_needed().value_or(0) + marker_tokens;
+}
+
+// The machine was replaced: all states are found once more.
+void ConstraintSession::find_again() {
+  if (generation_ == live_->generation()) return;
+  generation_ = live_->generation();
+  next_ = Next{};
+  if (!active()) return;
+  ConstraintMachine& machine = live_->machine();
+  MachineState state = machine.start();
+  std::size_t bytes = 0;
+  const auto find = [&](Place& place) {
+    if (place.state == kDeadState) return;
+    state = step_all(machine, state, std::string_view(text_).substr(bytes, place.bytes - bytes));
+    ZH_CHECK(state != kDeadState);
+    bytes = place.bytes;
+    place.state = state;
+  };
+  for (Place& place : history_) find(place);
+  find(place_);
+}
+
+MachineState ConstraintSession::state() {
+  find_again();
+  return place_.state;
+}
+
+void ConstraintSession::find_next(Token token) {
+  if (next_.token == token && next_.state != kDeadState) return;
+  next_ = Next{.token = token, .state = masks_->step(live_->machine(), place_.state, token)};
+}
+
+bool ConstraintSession::next_fits() {
+  if (remaining_ == 0) return false;
+  const std::size_t left = remaining_ - 1;
+  ConstraintMachine& machine = live_->machine();
+  const std::size_t bytes = machine.shortest_end_bytes(next_.state);
+  if (bytes <= left && tokens().covers_controls()) return true;
+  if (bytes <= left * tokens().longest_token()) {
+    auto written = write(machine.shortest_end(next_.state));
+    if (written && written->size() <= left) {
+      next_.planned = true;
+      next_.plan = std::move(*written);
+      return true;
+    }
+  }
+  const std::vector<Token>& planned = plan();
+  if (planned.empty() || planned.front() != next_.token || planned.size() > remaining_) {
+    return false;
+  }
+  next_.planned = true;
+  next_.plan.assign(planned.begin() + 1, planned.end());
+  return true;
+}
+
+const std::vector<Token>& ConstraintSession::plan() {
+  if (!place_.planned) {
+    place_.planned = true;
+    place_.plan = write(live_->machine().shortest_end(place_.state)).value_or(std::vector<Token>{});
+  }
+  return place_.plan;
+}
+
+bool ConstraintSession::allows(Token token) {
+  if (!active()) return true;
+  find_again();
+  if (tokens().is_end(token)) return live_->machine().accepting(place_.state);
+  find_next(token);
+  return next_.state != kDeadState && next_fits();
+}
+
+const TokenMask& ConstraintSession::mask() {
+  ZH_CHECK(active());
+  find_again();
+  return masks_->mask(live_->machine(), live_->cache_id(), place_.state);
+}
+
+std::vector<Token> ConstraintSession::closing_tokens() {
+  ZH_CHECK(active());
+  find_again();
+  ConstraintMachine& machine = live_->machine();
+  if (machine.accepting(place_.state)) {
+    return {tokens().end_tokens().begin(), tokens().end_tokens().end()};
+  }
+  std::vector<Token> found;
+  const std::string end = machine.shortest_end(place_.state);
+  const ByteTrie& trie = tokens().trie();
+  std::uint32_t node = ByteTrie::kNoNode;
+  for (const char byte : end) {
+    node = trie.child(node, static_cast<unsigned char>(byte));
+    if (node == ByteTrie::kNoNode) break;
+    for (const std::uint32_t token : trie.values(node)) {
+      if (allows(static_cast<Token>(token))) found.push_back(static_cast<Token>(token));
+    }
+  }
+  // A plan that is being followed need not be the shortest end of this place.
+  if (!plan().empty()) found.push_back(plan().front());
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void ConstraintSession::accept(Token token) {
+  if (remaining_ > 0 && !tokens().is_end(token)) --remaining_;
+  if (!active()) {
+    history_.push_back(place_);
+    return;
+  }
+  find_again();
+  if (tokens().is_end(token)) {
+    history_.push_back(place_);
+    return;
+  }
+  find_next(token);
+  ZH_CHECK(next_.state != kDeadState);
+  if (!next_.planned && place_.planned && !place_.plan.empty() && place_.plan.front() == token) {
+    next_.planned = true;
+    next_.plan.assign(place_.plan.begin() + 1, place_.plan.end());
+  }
+  text_ += tokens().bytes(token);
+  history_.push_back(std::exchange(
+      place_, Place{next_.state, text_.size(), next_.planned, std::move(next_.plan)}));
+  next_ = Next{};
+  if (live_->note_token()) {
+    live_->trim();
+    find_again();
+  }
+}
+
+void ConstraintSession::rollback(std::size_t tokens) {
+  ZH_CHECK(tokens <= history_.size());
+  find_again();
+  for (; tokens > 0; --tokens) {
+    Place& before = history_.back();
+    // An end token leads nowhere and costs nothing.
+    const bool ended = active() && before.state == place_.state && before.bytes == place_.bytes;
+    if (!ended) ++remaining_;
+    place_ = std::move(before);
+    history_.pop_back();
+  }
+  text_.resize(active() ? place_.bytes : 0);
+  next_ = Next{};
+}
+
+bool ConstraintSession::may_end() {
+  if (!active()) return false;
+  find_again();
+  return live_->machine().accepting(place_.state);
+}
+
+bool ConstraintSession::must_end() {
+  if (!may_end()) return false;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const auto next = live_->machine().step(place_.state, static_cast<unsigned char>(byte));
+    if (next != kDeadState) return false;
+  }
+  return true;
+}
+
+// Whether a token that begins with `tail`, the end of the forced text, could go on behind it.
+bool ConstraintSession::could_go_on(std::string_view tail, MachineState behind) {
+  const ByteTrie& trie = tokens().trie();
+  const std::uint32_t node = trie.find(tail);
+  if (node == ByteTrie::kNoNode) return false;
+  for (std::size_t i = node + 1; i < trie.node(node).skip; i = trie.node(i).skip) {
+    if (live_->machine().step(behind, trie.node(i).byte) != kDeadState) return true;
+  }
+  return false;
+}
+
+std::vector<Token> ConstraintSession::forced_tokens(std::size_t tokens_max) {
+  if (!active() || tokens_max == 0) return {};
+  find_again();
+  ConstraintMachine& machine = live_->machine();
+  const std::string forced = machine.forced(place_.state, kForcedBytesMax);
+  if (forced.empty()) return {};
+  std::vector<Token> draft = write(forced).value_or(std::vector<Token>{});
+  const MachineState behind = step_all(machine, place_.state, forced);
+  std::size_t tail = 0;
+  std::size_t keep = draft.size();
+  for (std::size_t back = 1; back <= std::min(kHealedTokensMax, draft.size()); ++back) {
+    tail += tokens().bytes(draft[draft.size() - back]).size();
+    if (could_go_on(std::string_view(forced).substr(forced.size() - tail), behind)) {
+      keep = draft.size() - back;
+    }
+  }
+  draft.resize(std::min(keep, tokens_max));
+  MachineState state = place_.state;
+  for (std::size_t i = 0; i < draft.size(); ++i) {
+    state = masks_->step(machine, state, draft[i]);
+    const std::size_t bytes = machine.shortest_end_bytes(state);
+    if (i < remaining_ && bytes <= remaining_ - i - 1) continue;
+    const auto written = write(machine.shortest_end(state));
+    if (i < remaining_ && written && written->size() <= remaining_ - i - 1) continue;
+    draft.resize(i);
+  }
+  return draft;
+}
+
+std::size_t ConstraintSession::limit_remaining(std::size_t tokens) {
+  std::size_t needed = 0;
+  if (active()) {
+    find_again();
+    needed = plan().size();
+  } else {
+    needed = tokens_needed().value_or(0);
+  }
+  remaining_ = std::min(remaining_, std::max(tokens, needed));
+  return remaining_;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,156 @@
+// One sequence's place in a constraint: which token may come next, and that the text gets finished.
+//
+// The text always closes. Behind every state the machine knows a shortest end; a token is allowed
+// only if the shortest end behind it can be written in the tokens that are then left. So at every
+// place there is a plan: the tokens of the shortest end, which fit. Nearly always that is seen
+// without tokenising, because n bytes never take more than n tokens. When no other token fits, the
+// plan is followed token by token, and the text is complete when the last token is spent:
+//
+//   remaining 5, text {"a":"xyz     shortest end "}    any token of the string is allowed
+//   remaining 2                      shortest end "}    only `"` then `}`, or `"}` are
+//
+//            begin()                    accept(end token), or no tokens left
+//   dormant ----------> following --------------------------------------------> over
+//      |                  | ^
+//      +- free tokens     +-+ accept(), rollback()
+//
+// A session may be dormant at first (the model thinks, unconstrained): then all tokens are allowed
+// and only counted, and must_begin() says when the rest is needed for the text.
+//
+// Belongs to one request; engine thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "constrain/live_machine.h"
+#include "constrain/mask_cache.h"
+
+namespace zerohop {
+
+/// How the model itself writes a text in tokens. What does not join to the same bytes again is not
+/// used; then tokens are found greedily.
+using Tokenize = std::function<std::vector<Token>(std::string_view text)>;
+
+/// Tokens that join to exactly `text`: canonical ones, else greedy ones. Nothing: it has a control
+/// character that no token has.
+std::optional<std::vector<Token>> write_in_tokens(std::string_view text, const TokenTrie& tokens,
+                                                  const Tokenize& tokenize);
+
+/// Of all sessions of an engine, for telemetry.
+struct ConstraintStatistics {
+  std::uint64_t checks = 0;         ///< sampled tokens that were looked at
+  std::uint64_t misses = 0;         ///< of these, not allowed
+  std::uint64_t redraws = 0;        ///< draws from a mask that left too few tokens to finish
+  std::uint64_t closings = 0;       ///< misses where only the shortest end was left
+  std::uint64_t forced_tokens = 0;  ///< that needed no choice
+  double legal_mass = 0;            ///< sum over misses: probability of all allowed tokens
+};
+
+class ConstraintSession {
+ public:
+  struct Parts {
+    std::shared_ptr<LiveMachine> machine;
+    MaskCache* masks = nullptr;
+    Tokenize tokenize;           ///< may be empty
+    std::size_t tokens_max = 0;  ///< that the whole answer may have, end tokens not counted
+    ConstraintStatistics* statistics = nullptr;
+    bool dormant = false;  ///< free until begin()
+  };
+  explicit ConstraintSession(Parts parts);
+
+  /// Tokens of the shortest text, canonically written. Nothing: it cannot be written.
+  std::optional<std::size_t> tokens_needed();
+  /// Whether the shortest text fits in what is left; where not, the request is refused (400) with
+  /// tokens_needed() before anything is computed.
+  bool fits();
+
+  bool active() const { return place_.state != kDeadState; }
+  /// From here on the text is constrained.
+  void begin();
+  /// Dormant, and only enough tokens are left for `marker_tokens` (the end of thinking) and the
+  /// shortest text.
+  bool must_begin(std::size_t marker_tokens);
+
+  /// Whether `token` may be next: legal, and the text can be finished behind it in what is left.
+  bool allows(Token token);
+
+  /// The legal tokens, whether or not the text can be finished in time behind them: a token drawn
+  /// from the mask needs allows() as well. Valid until the next call of any session.
+  const TokenMask& mask();
+
+  /// The tokens that begin the shortest end and are allowed; ascending, never empty. Where it
+  /// accepts: the end tokens.
+  std::vector<Token> closing_tokens();
+
+  /// Goes on behind `token`, which allows() has let pass (or any, while dormant).
+  void accept(Token token);
+  /// Takes the last `tokens` accepted ones back.
+  void rollback(std::size_t tokens);
+
+  /// The text may end here.
+  bool may_end();
+  /// The text must end here: no forward pass is needed to know that an end token follows.
+  bool must_end();
+
+  /// Tokens that come next whatever is chosen, canonically written, at most `tokens_max`: a draft.
+  /// Those at the end that a longer token could swallow are left out (token healing), so the model
+  /// keeps its habits at the border.
+  std::vector<Token> forced_tokens(std::size_t tokens_max);
+
+  /// The tokens that the answer may still have.
+  std::size_t remaining() const { return remaining_; }
+  /// Lowers that, but never below what the plan needs. Returns what it is now.
+  std::size_t limit_remaining(std::size_t tokens);
+
+  std::string_view text() const { return text_; }  ///< since begin()
+  std::size_t accepted() const { return history_.size(); }
+  /// What is known of the next text, by its first bytes: for rules that look into it.
+  ConstraintMachine& machine() { return live_->machine(); }
+  MachineState state();
+  const TokenTrie& tokens() const { return masks_->tokens(); }
+  ConstraintStatistics& statistics() { return *statistics_; }
+
+ private:
+  struct Place {
+    MachineState state = kDeadState;  // dead: dormant
+    std::size_t bytes = 0;            // of text_
+    bool planned = false;
+    std::vector<Token> plan;  // tokens of an end that fits, when `planned`
+  };
+  struct Next {
+    Token token = -1;
+    MachineState state = kDeadState;
+    bool planned = false;
+    std::vector<Token> plan;
+  };
+
+  void find_again();
+  void find_next(Token token);
+  bool next_fits();
+  const std::vector<Token>& plan();
+  std::optional<std::vector<Token>> write(std::string_view text) const;
+  bool could_go_on(std::string_view tail, MachineState behind);
+
+  std::shared_ptr<LiveMachine> live_;
+  MaskCache* masks_;
+  Tokenize tokenize_;
+  ConstraintStatistics* statistics_;
+  ConstraintStatistics own_statistics_;  // where none are given
+
+  std::uint32_t generation_ = 0;
+  std::size_t remaining_;
+  std::optional<std::optional<std::size_t>> needed_;
+  std::string text_;
+  Place place_;
+  std::vector<Place> history_;  // the places in front of each accepted token
+  Next next_;                   // behind the token that was looked at last
+};
+
+}  // namespace zerohop

@@ -1,0 +1,212 @@
+#include "constrain/constraint_session.h"
+
+#include <gtest/gtest.h>
+
+#include "constrain/constraint_test_kit.h"
+
+namespace zerohop {
+namespace {
+
+constexpr std::string_view kAlphabet = "abcdef\"{";
+
+struct Bench {
+  explicit Bench(std::shared_ptr<const TokenTrie> trie)
+      : tokens(std::move(trie)), masks(tokens, 1 << 20) {}
+
+  ConstraintSession session(std::unique_ptr<ConstraintMachine> machine, std::size_t tokens_max,
+                            bool dormant = false) {
+    live = std::make_shared<LiveMachine>(std::move(machine), 1);
+    return ConstraintSession({.machine = live,
+                              .masks = &masks,
+                              .tokens_max = tokens_max,
+                              .statistics = &statistics,
+                              .dormant = dormant});
+  }
+
+  std::shared_ptr<const TokenTrie> tokens;
+  MaskCache masks;
+  ConstraintStatistics statistics;
+  std::shared_ptr<LiveMachine> live;
+};
+
+// One literal text.
+std::unique_ptr<ConstraintMachine> literal(std::string_view text) {
+  std::vector<TableMachine::Row> rows(text.size() + 1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    rows[i].next[static_cast<unsigned char>(text[i])] = static_cast<std::uint32_t>(i + 1);
+  }
+  rows.back().accepting = true;
+  return std::make_unique<TableMachine>(std::move(rows));
+}
+
+// {"a…"}
+std::unique_ptr<ConstraintMachine> quoted() {
+  return std::make_unique<TableMachine>(std::vector<TableMachine::Row>{
+      {.next = {{'{', 1}}},
+      {.next = {{'"', 2}}},
+      {.next = {{'a', 2}, {'b', 2}, {'"', 3}}},
+      {.next = {{'}', 4}}},
+      {.accepting = true},
+  });
+}
+
+// What a model without a will picks, as the sampler goes about it.
+Token pick(ConstraintSession& session, Random& random) {
+  const auto width = session.tokens().width();
+  for (int tries = 0; tries < 3; ++tries) {
+    const auto token = static_cast<Token>(random.below(width));
+    if (session.allows(token)) return token;
+  }
+  const TokenMask mask = session.mask();
+  std::vector<Token> legal;
+  mask.for_each([&](Token token) { legal.push_back(token); });
+  for (int tries = 0; tries < 3 && !legal.empty(); ++tries) {
+    const Token token = legal[random.below(legal.size())];
+    if (session.allows(token)) return token;
+  }
+  const std::vector<Token> closing = session.closing_tokens();
+  return closing[random.below(closing.size())];
+}
+
+TEST(ConstraintSession, AlwaysEndsInTimeWithAnAcceptedTextWhateverIsPicked) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    Bench bench(random_vocabulary(random, kAlphabet));
+    auto machine = random_machine(random, kAlphabet);
+    const auto check = machine->renew();
+    ConstraintSession session = bench.session(std::move(machine), 1000);
+    const std::size_t needed = session.tokens_needed().value();
+    const std::size_t tokens_max = needed + random.below(10);
+    EXPECT_EQ(session.limit_remaining(tokens_max), tokens_max);
+    ASSERT_TRUE(session.fits());
+    std::string text;
+    bool ended = false;
+    while (session.remaining() > 0 && !ended) {
+      const Token token = pick(session, random);
+      ASSERT_TRUE(session.allows(token));
+      text += bench.tokens->bytes(token);
+      ended = bench.tokens->is_end(token);
+      session.accept(token);
+      if (random.chance(0.1)) bench.live->trim();
+      if (session.accepted() > 0 && random.chance(0.1)) {
+        const std::size_t back = 1 + random.below(session.accepted());
+        session.rollback(back);
+        text = session.text();
+        ended = false;
+      }
+    }
+    EXPECT_EQ(text, session.text());
+    const MachineState end = step_all(*check, check->start(), text);
+    ASSERT_NE(end, kDeadState);
+    EXPECT_TRUE(check->accepting(end)) << text;
+  }
+}
+
+TEST(ConstraintSession, KeepsOnlyTheShortestEndWhenTokensRunOut) {
+  Bench bench(vocabulary_of({"aa", "a\"", "\"}"}));
+  ConstraintSession session = bench.session(quoted(), 5);
+  EXPECT_EQ(session.tokens_needed(), 3u);  // { " "}
+  session.accept('{');
+  session.accept('"');
+  EXPECT_TRUE(session.allows('a'));
+  session.accept('a');
+  // Two left: an `a` would need `"}` in one token, which there is; an `a"` needs `}`.
+  EXPECT_TRUE(session.allows('b'));
+  EXPECT_TRUE(session.allows(257));
+  session.accept('b');
+  EXPECT_FALSE(session.allows('a'));
+  EXPECT_FALSE(session.allows('"'));
+  EXPECT_EQ(session.closing_tokens(), std::vector<Token>{258});
+  session.accept(258);
+  EXPECT_TRUE(session.may_end());
+  EXPECT_TRUE(session.must_end());
+}
+
+TEST(ConstraintSession, SaysHowManyTokensTheShortestTextNeeds) {
+  Bench bench(vocabulary_of({"hel", "lo"}));
+  EXPECT_EQ(bench.session(literal("hello"), 2).tokens_needed(), 2u);
+  EXPECT_TRUE(bench.session(literal("hello"), 2).fits());
+  EXPECT_FALSE(bench.session(literal("hello"), 1).fits());
+}
+
+TEST(ConstraintSession, DraftsForcedTextWithoutWhatALongerTokenCouldSwallow) {
+  Bench bench(vocabulary_of({"\"na", "me", "\":", "\": "}));
+  // "name": or "name": with a blank
+  std::vector<TableMachine::Row> rows(9);
+  const std::string_view text = "\"name\":";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    rows[i].next[static_cast<unsigned char>(text[i])] = static_cast<std::uint32_t>(i + 1);
+  }
+  rows[7].next = {{' ', 8}, {'1', 8}};
+  rows[8].accepting = true;
+  ConstraintSession session = bench.session(std::make_unique<TableMachine>(rows), 20);
+  EXPECT_EQ(session.forced_tokens(10), (std::vector<Token>{256, 257}));
+  EXPECT_EQ(session.forced_tokens(1), (std::vector<Token>{256}));
+}
+
+TEST(ConstraintSession, DraftsAllOfAForcedTextThatEndsThere) {
+  Bench bench(vocabulary_of({"hel", "lo", "lo!"}));
+  EXPECT_EQ(bench.session(literal("hello"), 20).forced_tokens(10), (std::vector<Token>{256, 257}));
+}
+
+TEST(ConstraintSession, LetsEverythingPassWhileDormantAndKnowsWhenItHasToBegin) {
+  Bench bench(vocabulary_of({}));
+  ConstraintSession session = bench.session(literal("abc"), 6, true);
+  EXPECT_FALSE(session.active());
+  EXPECT_TRUE(session.allows('z'));
+  EXPECT_FALSE(session.must_begin(2));
+  session.accept('z');
+  EXPECT_TRUE(session.must_begin(2));
+  session.begin();
+  EXPECT_FALSE(session.allows('z'));
+  EXPECT_TRUE(session.allows('a'));
+  session.accept('a');
+  session.rollback(2);
+  EXPECT_FALSE(session.active());
+  EXPECT_EQ(session.remaining(), 6u);
+}
+
+TEST(ConstraintSession, DoesNotUseTokensThatJoinToAnotherText) {
+  const auto tokens = vocabulary_of({"ab"});
+  const Tokenize wrong = [](std::string_view) { return std::vector<Token>{' ', 'a', 'b'}; };
+  EXPECT_EQ(write_in_tokens("ab", *tokens, wrong), (std::vector<Token>{256}));
+  const Tokenize right = [](std::string_view) { return std::vector<Token>{'a', 'b'}; };
+  EXPECT_EQ(write_in_tokens("ab", *tokens, right), (std::vector<Token>{'a', 'b'}));
+}
+
+TEST(ConstraintSession, AllowsNoTokenBehindWhichAMissingControlCharacterWouldBeNeeded) {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
+  bytes[1].clear();
+  const auto trie = std::make_shared<TokenTrie>(bytes, std::vector<Token>{}, bytes.size());
+  ASSERT_TRUE(trie->covers_bytes().ok());
+  ASSERT_FALSE(trie->covers_controls());
+  Bench bench(trie);
+  ConstraintSession session =
+      bench.session(std::make_unique<TableMachine>(std::vector<TableMachine::Row>{
+                        {.next = {{'a', 1}, {'b', 2}}}, {.next = {{1, 2}}}, {.accepting = true}}),
+                    10);
+  EXPECT_FALSE(session.allows('a'));
+  EXPECT_TRUE(session.allows('b'));
+}
+
+TEST(TokenTrie, RefusesVocabulariesThatDoNotCoverText) {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 255; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
+  EXPECT_TRUE(TokenTrie(bytes, {}, 300).covers_bytes().ok());  // 255 is in no text
+  bytes['x'] = "xx";
+  const auto refused = TokenTrie(bytes, {}, 300).covers_bytes();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("120"), std::string::npos);
+}
+
+TEST(TokenTrie, WritesTextWithItsLongestTokens) {
+  const auto trie = vocabulary_of({"ab", "abcd", "bc"});
+  EXPECT_EQ(trie->greedy("abcbcd"), (std::vector<Token>{'a' - 'a' + 256, 'c', 258, 'd'}));
+  EXPECT_EQ(trie->greedy("abcd"), (std::vector<Token>{257}));
+  EXPECT_EQ(trie->greedy(""), std::vector<Token>{});
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,226 @@
+#include "constrain/grammar_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace zerohop {
+namespace {
+
+using Machine = std::unique_ptr<ConstraintMachine>;
+
+constexpr std::size_t kLength = 6;
+constexpr std::string_view kAlphabet = "ab";
+
+// Terminals 0 and 1 are a and b.
+Grammar over_alphabet(std::vector<std::vector<Grammar::Sequence>> rules) {
+  Grammar grammar;
+  RegexPool pool;
+  for (const char32_t letter : {U'a', U'b'}) {
+    auto made = make_terminal(pool, pool.text(std::u32string(1, letter)), 10);
+    EXPECT_TRUE(made.ok());
+    grammar.terminals.push_back(std::move(made).value());
+  }
+  for (auto& alternatives : rules) {
+    grammar.rules.push_back({.name = "r", .alternatives = std::move(alternatives)});
+  }
+  return grammar;
+}
+
+// All words of at most kLength letters, by the rules again and again until nothing is new.
+std::set<std::string> words_of(const Grammar& grammar) {
+  std::vector<std::set<std::string>> words(grammar.rules.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t rule = 0; rule < words.size(); ++rule) {
+      for (const Grammar::Sequence& sequence : grammar.rules[rule].alternatives) {
+        std::set<std::string> made = {""};
+        for (const GrammarSymbol& symbol : sequence) {
+          std::set<std::string> longer;
+          const std::set<std::string> letter = {std::string(1, kAlphabet[symbol.index % 2])};
+          const bool is_rule = symbol.kind == GrammarSymbol::Kind::kRule;
+          for (const std::string& front : made) {
+            for (const std::string& back : is_rule ? words[symbol.index] : letter) {
+              if (front.size() + back.size() <= kLength) longer.insert(front + back);
+            }
+          }
+          made = std::move(longer);
+        }
+        for (const std::string& word : made) changed = words[rule].insert(word).second || changed;
+      }
+    }
+  }
+  return words[grammar.start];
+}
+
+// Every text of at most kLength letters: accepted exactly if it is a word, alive if one begins so,
+// and what is said to be the shortest rest is.
+void compare_with_words(ConstraintMachine& machine, const std::set<std::string>& words,
+                        std::string& text, MachineState state) {
+  ASSERT_EQ(machine.accepting(state), words.contains(text)) << text;
+  std::size_t least = SIZE_MAX;
+  for (const std::string& word : words) {
+    if (word.compare(0, text.size(), text) == 0) least = std::min(least, word.size());
+  }
+  const std::string end = machine.shortest_end(state);
+  ASSERT_EQ(end.size(), machine.shortest_end_bytes(state));
+  if (text.size() + end.size() <= kLength) {
+    ASSERT_EQ(text.size() + end.size(), least) << text;
+    ASSERT_TRUE(words.contains(text + end)) << text << " and " << end;
+  } else {
+    ASSERT_EQ(least, SIZE_MAX) << text;
+  }
+  const MachineState last = step_all(machine, state, end);
+  ASSERT_NE(last, kDeadState);
+  ASSERT_TRUE(machine.accepting(last));
+  if (text.size() == kLength) return;
+  for (const char letter : kAlphabet) {
+    text.push_back(letter);
+    const MachineState next = machine.step(state, static_cast<unsigned char>(letter));
+    if (next != kDeadState) {
+      compare_with_words(machine, words, text, next);
+    } else {
+      for (const std::string& word : words)
+        ASSERT_NE(word.compare(0, text.size(), text), 0) << text;
+    }
+    text.pop_back();
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  ASSERT_EQ(machine.step(state, 'c'), kDeadState);
+}
+
+void check(const Grammar& grammar) {
+  auto made = make_grammar_machine(grammar);
+  if (!made.ok()) {
+    EXPECT_FALSE(productive_rules(grammar)[grammar.start]) << made.error().message;
+    return;
+  }
+  std::string text;
+  compare_with_words(**made, words_of(grammar), text, (*made)->start());
+}
+
+const GrammarSymbol kA = terminal_symbol(0);
+const GrammarSymbol kB = terminal_symbol(1);
+
+TEST(GrammarMachine, FollowsRecursionOnEitherSideAndInTheMiddle) {
+  const GrammarSymbol s = rule_symbol(0);
+  const GrammarSymbol t = rule_symbol(1);
+  check(over_alphabet({{{s, kA}, {kB}}}));
+  check(over_alphabet({{{kA, s}, {kB}}}));
+  check(over_alphabet({{{kA, s, kB}, {}}}));
+  check(over_alphabet({{{s, s}, {kA}, {kB, s, kB}}}));
+  check(over_alphabet({{{s, s}, {}, {kA}}}));
+  check(over_alphabet({{{s}, {kA}}}));
+  check(over_alphabet({{{t, kA}, {kA}}, {{s, kB}, {kB}}}));  // left, through another
+  check(over_alphabet({{{t}, {kA, kA}}, {{s}, {kB}}}));      // a circle of ends
+  check(over_alphabet({{{t, t, s}, {kA}}, {{}, {kB}}}));     // hidden left
+  check(over_alphabet({{{kA, t}, {kB, t}}, {{}, {kA, s}}}));
+}
+
+TEST(GrammarMachine, EqualsAllDerivationsOfRandomGrammars) {
+  Random random(11);
+  for (int round = 0; round < 400; ++round) {
+    const std::uint64_t rules = 1 + random.below(4);
+    std::vector<std::vector<Grammar::Sequence>> all(rules);
+    for (auto& alternatives : all) {
+      alternatives.resize(1 + random.below(3));
+      for (Grammar::Sequence& sequence : alternatives) {
+        for (std::uint64_t size = random.below(4); size > 0; --size) {
+          const std::uint64_t pick = random.below(2 + rules);
+          sequence.push_back(pick < 2 ? terminal_symbol(static_cast<std::uint32_t>(pick))
+                                      : rule_symbol(static_cast<std::uint32_t>(pick - 2)));
+        }
+      }
+    }
+    check(over_alphabet(all));
+    if (::testing::Test::HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST(GrammarMachine, RightAndLeftRecursionReachNoNewStates) {
+  const GrammarSymbol s = rule_symbol(0);
+  for (const Grammar& grammar :
+       {over_alphabet({{{s, kA}, {kB}}}), over_alphabet({{{kA, s}, {kB}}})}) {
+    const Machine machine = std::move(make_grammar_machine(grammar)).value();
+    MachineState state = machine->start();
+    const bool right = machine->step(state, 'a') != kDeadState;
+    if (!right) state = machine->step(state, 'b');
+    state = machine->step(state, 'a');
+    const MachineState again = step_all(*machine, state, "aaaaaaaa");
+    EXPECT_EQ(again, machine->step(again, 'a'));
+    EXPECT_EQ(again, machine->step(machine->step(again, 'a'), 'a'));
+  }
+}
+
+TEST(GrammarMachine, StaysFinishableBeyondItsReadings) {
+  const GrammarSymbol s = rule_symbol(0);
+  const Machine machine =
+      std::move(make_grammar_machine(over_alphabet({{{s, s}, {s, kA, s}, {kA}, {kA, s, kB}}})))
+          .value();
+  MachineState state = machine->start();
+  for (int i = 0; i < 200; ++i) {
+    state = machine->step(state, 'a');
+    ASSERT_NE(state, kDeadState);
+    const MachineState last = step_all(*machine, state, machine->shortest_end(state));
+    ASSERT_NE(last, kDeadState);
+    ASSERT_TRUE(machine->accepting(last));
+  }
+}
+
+TEST(GrammarMachine, SaysWhatIsForcedAndStartsAnew) {
+  const Machine machine = std::move(make_choice_machine({"alpha", "alpine", "bä"})).value();
+  EXPECT_EQ(machine->forced(machine->start(), 10), "");
+  const MachineState a = machine->step(machine->start(), 'a');
+  EXPECT_EQ(machine->forced(a, 10), "lp");
+  EXPECT_EQ(machine->forced(a, 1), "l");
+  EXPECT_EQ(machine->forced(machine->step(machine->start(), 'b'), 10), "\xc3\xa4");
+  EXPECT_EQ(machine->shortest_end(machine->start()), "b\xc3\xa4");
+  const Machine fresh = machine->renew();
+  EXPECT_NE(step_all(*fresh, fresh->start(), "alpine"), kDeadState);
+  EXPECT_GT(machine->memory_bytes(), 0U);
+}
+
+bool matches(ConstraintMachine& machine, std::string_view text) {
+  const MachineState state = step_all(machine, machine.start(), text);
+  return state != kDeadState && machine.accepting(state);
+}
+
+TEST(ChoiceMachine, TakesOneOfTheTextsExactly) {
+  const Machine machine = std::move(make_choice_machine({"foo", "foobar", "", "foo"})).value();
+  for (const std::string_view text : {"foo", "foobar", ""}) EXPECT_TRUE(matches(*machine, text));
+  for (const std::string_view text : {"fo", "foob", "foobarx"})
+    EXPECT_FALSE(matches(*machine, text));
+  EXPECT_EQ(step_all(*machine, machine->start(), "foox"), kDeadState);
+  EXPECT_FALSE(make_choice_machine({}).ok());
+  EXPECT_FALSE(make_choice_machine({"\xff"}).ok());
+}
+
+TEST(RegexMachine, MatchesTheWholeText) {
+  const Machine machine = std::move(make_regex_machine("[a-c]{2,3}(-\\d+)*é?")).value();
+  for (const std::string_view text : {"ab", "abc", "ab-1-22", "cc\xc3\xa9"}) {
+    EXPECT_TRUE(matches(*machine, text)) << text;
+  }
+  for (const std::string_view text : {"a", "abca", "ab-", "ab-1x"}) {
+    EXPECT_FALSE(matches(*machine, text)) << text;
+  }
+  EXPECT_TRUE(matches(**make_regex_machine("a*"), ""));
+  EXPECT_FALSE(make_regex_machine("(").ok());
+  EXPECT_FALSE(make_regex_machine("a(?!.*)").ok());
+}
+
+TEST(RegexMachine, LongRepetitionsMakeNoNewStates) {
+  const Machine machine = std::move(make_regex_machine("[a-z]+")).value();
+  const MachineState state = machine->step(machine->start(), 'q');
+  EXPECT_EQ(step_all(*machine, state, std::string(1000, 'x')), state);
+  const Machine bounded = std::move(make_regex_machine("[a-z]{1,100000}")).value();
+  EXPECT_TRUE(matches(*bounded, std::string(1000, 'x')));
+}
+
+}  // namespace
+}  // namespace zerohop

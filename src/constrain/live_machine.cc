@@ -1,0 +1,28 @@
+#include "constrain/live_machine.h"
+
+#include <utility>
+
+#include "base/random.h"
+
+namespace zerohop {
+namespace {
+
+// Fewer tokens than this between two trims: the limit is too low for the users.
+constexpr std::uint64_t kQuickTrim = 4096;
+
+}  // namespace
+
+LiveMachine::LiveMachine(std::unique_ptr<ConstraintMachine> machine, std::uint64_t id,
+                         std::size_t bytes_max)
+    : machine_(std::move(machine)), id_(id), bytes_max_(bytes_max), limit_(bytes_max) {}
+
+std::uint64_t LiveMachine::cache_id() const { return mix64(id_ << 24 ^ generation_); }
+
+void LiveMachine::trim() {
+  machine_ = machine_->renew();
+  ++generation_;
+  limit_ = tokens_ < kQuickTrim ? limit_ * 2 : bytes_max_;
+  tokens_ = 0;
+}
+
+}  // namespace zerohop

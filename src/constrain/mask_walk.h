@@ -1,0 +1,87 @@
+// How the mask of one state is found: the vocabulary's trie is walked together with the machine,
+// and most of the vocabulary is left out of the walk.
+//
+// A plain walk costs one step of the machine for each node whose parent is alive. At a place of
+// structure nearly everything dies at the first byte, and 256 steps are all. In a string or in free
+// text nearly everything lives, and 300,000 steps take milliseconds. So:
+//
+// - Content (machine.content()): tokens without the byte that ends the run depend on the automaton
+//   alone. They are found once per automaton, state and number of characters to come (as far as a
+//   token can notice that), for all requests and schemas. Of strings without a pattern they are
+//   found once for all: how many characters each token begins is kept, so that a bound on the
+//   length costs a copy and the removal of those that begin more.
+// - Tokens with the leaving byte (some 1 % of a vocabulary) are split there: `a","b` is the prefix
+//   `a`, the byte, and the suffix `,"b`. Prefixes make a trie of a few hundred nodes, suffixes
+//   another; suffixes are walked once for each state behind the byte.
+// - Loops: bytes that lead back to the same state (free text: all but the first ones of triggers).
+//   Tokens of only such bytes are allowed without a walk; the others are a smaller trie. Both
+//   are kept by the set of bytes.
+//
+// One owner (mask_cache.h); not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "constrain/constraint_machine.h"
+#include "constrain/content_coding.h"
+#include "constrain/mask_store.h"
+#include "constrain/token_trie.h"
+
+namespace zerohop {
+
+class MaskWalk {
+ public:
+  MaskWalk(const TokenTrie& tokens, MaskStore& store);
+
+  /// Tokens that keep `machine` alive behind `state`, end tokens included where it accepts.
+  TokenMask find(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state);
+
+  std::size_t memory_bytes() const;
+
+ private:
+  // Tokens in which content ends, split at the byte that ends it. In a JSON string that is the
+  // first quote without a backslash.
+  struct Split {
+    struct Rest {
+      std::uint32_t suffix = 0;
+      Token token = 0;
+    };
+    ByteTrie prefixes;                      // values: groups
+    std::vector<std::vector<Rest>> groups;  // of the tokens with one prefix
+    ByteTrie suffixes;                      // values: numbers of suffixes
+    std::size_t suffix_count = 0;
+  };
+  struct Place {
+    ConstraintMachine& machine;
+    std::uint64_t machine_id;
+    MachineState state;
+  };
+
+  void walk(ConstraintMachine& machine, MachineState state, const ByteTrie& trie,
+            MaskBuilder& mask);
+  void walk_loops(const Place& place, MaskBuilder& mask);
+  void walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask);
+  void leave(const Place& place, const ContentRun& run, MaskBuilder& mask);
+
+  std::shared_ptr<const KeptMask> loop_tokens(const std::array<std::uint64_t, 4>& bytes);
+  std::shared_ptr<const KeptMask> content_tokens(const ContentRun& run);
+  void add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuilder& mask) const;
+  std::shared_ptr<const KeptMask> suffixes_behind(const Place& behind, const ContentRun& run);
+  void add_group(const Split& split, std::uint32_t group, const KeptMask& suffixes,
+                 MaskBuilder& mask) const;
+  const Split& split_at(const ContentRun& run);
+
+  const TokenTrie& tokens_;
+  MaskStore& store_;
+  std::map<std::pair<unsigned char, bool>, Split> splits_;  // by leaving byte and whether escaped
+  std::shared_ptr<const ContentAutomaton> anything_;        // all words
+  std::vector<MachineState> states_;                        // scratch
+  std::vector<ContentPlace> places_;                        // scratch
+};
+
+}  // namespace zerohop

@@ -1,0 +1,152 @@
+// Masks inside of strings: shared by content, split at the closing quote.
+#include "constrain/mask_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "constrain/constraint_test_kit.h"
+#include "constrain/mask_cache.h"
+#include "constrain/regex_algebra.h"
+
+namespace zerohop {
+namespace {
+
+// "content" with a comma or a bracket behind it, again and again: ("…",)*"…"]
+class StringsMachine final : public ConstraintMachine {
+ public:
+  enum class Behind { kKnown, kUnknown };
+
+  StringsMachine(std::shared_ptr<ContentAutomaton> automaton, TextCoding coding, Behind behind)
+      : automaton_(std::move(automaton)), decoder_(*automaton_, coding), behind_(behind) {}
+
+  MachineState start() override { return 1; }
+  MachineState step(MachineState state, unsigned char byte) override {
+    if (state == 1) return byte == '"' ? number(decoder_.start()) : kDeadState;
+    if (state == 2) return byte == ',' ? 1 : byte == ']' ? 3 : kDeadState;
+    if (state == 3) return kDeadState;
+    ContentPlace place = places_[state - 4];
+    if (byte == '"' && decoder_.accepts(place)) return 2;
+    return decoder_.step(place, byte) ? number(place) : kDeadState;
+  }
+  bool accepting(MachineState state) override { return state == 3; }
+  std::string shortest_end(MachineState state) override {
+    if (state == 3) return {};
+    if (state == 2) return "]";
+    const ContentPlace place = state == 1 ? decoder_.start() : places_[state - 4];
+    return (state == 1 ? "\"" : "") + decoder_.shortest_end(place) + "\"]";
+  }
+  std::size_t shortest_end_bytes(MachineState state) override { return shortest_end(state).size(); }
+  std::string forced(MachineState, std::size_t) override { return {}; }
+  std::optional<ContentRun> content(MachineState state) override {
+    if (state < 4) return std::nullopt;
+    const ContentPlace& place = places_[state - 4];
+    if (!decoder_.at_character_border(place) ||
+        automaton_->characters_min(place.state, place.count) != 0) {
+      return std::nullopt;
+    }
+    ++runs;
+    return ContentRun{.automaton = automaton_.get(),
+                      .state = place.state,
+                      .characters_max = automaton_->characters_max(place.count),
+                      .coding = decoder_.coding(),
+                      .leaving = '"',
+                      .behind = behind_ == Behind::kKnown ? 2u : kDeadState,
+                      .count = place.count};
+  }
+  std::size_t memory_bytes() const override { return places_.size() * sizeof(ContentPlace); }
+  std::unique_ptr<ConstraintMachine> renew() const override {
+    return std::make_unique<StringsMachine>(automaton_, decoder_.coding(), behind_);
+  }
+
+  int runs = 0;
+
+ private:
+  MachineState number(const ContentPlace& place) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i] == place) return static_cast<MachineState>(i + 4);
+    }
+    places_.push_back(place);
+    return static_cast<MachineState>(places_.size() + 3);
+  }
+
+  std::shared_ptr<ContentAutomaton> automaton_;
+  ContentDecoder decoder_;
+  Behind behind_;
+  std::vector<ContentPlace> places_;
+};
+
+const std::vector<std::string> kWords{
+    "ab",       "abc",      "abab",   "\"",    "\",",   "a\",\"b", "ab\"]",    "\"]",
+    "\",\"",    "é",        "aé",     "éa",    "\xc3",  "\xa9",    "b\xc3",    "日本",
+    "\xe6\x97", "\xf0\x9f", "\\n",    "\\n\\", "\\u00", "\\u00e9", "\\ud83d",  "\\\"",
+    "\\\"\"",   "a\n",      "abcdef", "  ",    "a\"",   "aaaa\",", "\\u0041b", "\xa9\",\"",
+    "abcdefgh", "x\"]x",    "\"\"",   "a\"b\""};
+
+std::shared_ptr<ContentAutomaton> automaton_of(int which, const ContentAutomaton::Length& length) {
+  RegexPool pool;
+  const RegexTerm letters = pool.one_of(CodePointSet{{'a', 'c'}, {0xe9, 0xe9}});
+  const RegexTerm pairs = pool.repeat(pool.concat(letters, letters), 0, UINT32_MAX);
+  const RegexTerm term = which == 0   ? pool.any()
+                         : which == 1 ? pool.repeat(letters, 0, UINT32_MAX)
+                         : which == 2 ? pairs
+                                      : pool.complement(pool.text(U"ab"));
+  auto made = ContentAutomaton::make(pool, term, length, {});
+  EXPECT_TRUE(made.ok());
+  return std::move(made).value();
+}
+
+TEST(MaskWalk, AgreesWithEveryTokensOwnWalkInsideStrings) {
+  const auto trie = vocabulary_of(kWords);
+  MaskCache cache(trie, 1 << 22);  // one for all: what is shared must be right for each
+  std::uint64_t id = 0;
+  int runs = 0;
+  const std::vector<ContentAutomaton::Length> lengths{
+      {}, {0, 1}, {0, 3}, {2, 4}, {3, UINT32_MAX}, {0, 7}, {0, 1000}};
+  for (int which = 0; which < 4; ++which) {
+    for (const auto& length : lengths) {
+      const auto automaton = automaton_of(which, length);
+      for (const TextCoding coding : {TextCoding::kJsonCanonical, TextCoding::kJsonAny}) {
+        for (const auto behind :
+             {StringsMachine::Behind::kKnown, StringsMachine::Behind::kUnknown}) {
+          StringsMachine machine(automaton, coding, behind);
+          ++id;
+          for (const std::string_view text : {"", "\"", "\"a", "\"ab", "\"aba", "\"ab\xc3",
+                                              "\"ab\\", "\"é", "\"aa\",\"c", "\"bcbcb", "\"ab\""}) {
+            const MachineState state = step_all(machine, machine.start(), text);
+            if (state == kDeadState) continue;
+            const TokenMask mask = cache.mask(machine, id, state);
+            for (std::size_t i = 0; i < trie->width(); ++i) {
+              const auto token = static_cast<Token>(i);
+              ASSERT_EQ(mask.allows(token), cache.allows(machine, state, token))
+                  << which << " [" << length.min << ", " << length.max << "] " << text << " then "
+                  << trie->bytes(token);
+            }
+          }
+          runs += machine.runs;
+        }
+      }
+    }
+  }
+  EXPECT_GT(runs, 300);
+}
+
+TEST(MaskWalk, FindsTokensOfFreeLoopsWithoutAWalk) {
+  // All bytes but '<' loop; behind '<' comes one 'a'.
+  std::vector<TableMachine::Row> rows(2);
+  for (unsigned byte = 0; byte < 256; ++byte) rows[0].next[static_cast<unsigned char>(byte)] = 0;
+  rows[0].next['<'] = 1;
+  rows[1].next['a'] = 0;
+  rows[0].accepting = true;
+  TableMachine machine(rows);
+  const auto trie = vocabulary_of({"x<a", "<a<", "<b", "hello", "<a<a", "a<", "<<"});
+  MaskCache cache(trie, 1 << 20);
+  const TokenMask& mask = cache.mask(machine, 1, machine.start());
+  for (std::size_t i = 0; i < trie->width(); ++i) {
+    const auto token = static_cast<Token>(i);
+    EXPECT_EQ(mask.allows(token), cache.allows(machine, machine.start(), token)) << token;
+  }
+}
+
+}  // namespace
+}  // namespace zerohop

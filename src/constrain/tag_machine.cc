@@ -1,0 +1,388 @@
+#include "constrain/tag_machine.h"
+
+#include <algorithm>
+#include <compare>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "constrain/tag_plan.h"
+
+namespace zerohop {
+namespace {
+
+// One way to read the text so far. A state is a set of them.
+struct Way {
+  enum class Kind : std::uint32_t {
+    kText,     // position: node of the trigger table
+    kTrigger,  // rule: a group; position: bytes read of `between` and the trigger
+    kPart,     // position: bytes read of a literal or of the end, or a state of the machine
+    kOver,     // nothing may follow
+  };
+  Kind kind = Kind::kText;
+  std::uint32_t calls = 0;  // complete sections
+  std::uint32_t rule = 0;   // rules.size(): the prologue
+  std::uint32_t part = 0;
+  std::uint32_t position = 0;
+
+  friend auto operator<=>(const Way&, const Way&) = default;
+};
+using Ways = std::vector<Way>;
+
+struct WaysHash {
+  std::size_t operator()(const Ways& ways) const {
+    std::uint64_t hash = ways.size();
+    for (const Way& way : ways) {
+      hash = mix64(hash ^ (std::uint64_t{way.position} << 32 | way.part << 16 | way.calls << 2 |
+                           static_cast<std::uint32_t>(way.kind)));
+      hash ^= std::uint64_t{way.rule} << 40;
+    }
+    return static_cast<std::size_t>(mix64(hash));
+  }
+};
+
+class TagMachine final : public ConstraintMachine {
+ public:
+  explicit TagMachine(std::shared_ptr<const TagPlan> plan);
+
+  MachineState start() override { return start_; }
+  MachineState step(MachineState state, unsigned char byte) override;
+  bool accepting(MachineState state) override;
+  std::string shortest_end(MachineState state) override;
+  std::size_t shortest_end_bytes(MachineState state) override;
+  std::string forced(MachineState state, std::size_t bytes_max) override;
+  std::optional<ContentRun> content(MachineState state) override;
+  std::size_t memory_bytes() const override;
+  std::unique_ptr<ConstraintMachine> renew() const override {
+    return std::make_unique<TagMachine>(plan_);
+  }
+
+ private:
+  const std::vector<TagPart>& parts_of(std::uint32_t rule) const;
+  ConstraintMachine& machine_of(std::uint32_t rule, std::uint32_t part);
+  void enter(const Way& way, Ways& ways);
+  void enter_group(std::uint32_t group, std::uint32_t calls, Ways& ways);
+  void go_behind(std::uint32_t calls, Ways& ways);
+  void step_way(const Way& way, unsigned char byte, Ways& ways);
+  void step_part(const Way& way, unsigned char byte, Ways& ways);
+  std::string end_of(const Way& way);
+  std::size_t end_bytes_of(const Way& way);
+  std::string forced_of(const Way& way, std::size_t bytes_max);
+  std::string trigger_text(std::uint32_t group) const;
+  MachineState intern(Ways ways);
+
+  std::shared_ptr<const TagPlan> plan_;
+  std::vector<std::vector<std::unique_ptr<ConstraintMachine>>> machines_;  // by rule and part
+  std::unordered_map<Ways, MachineState, WaysHash> numbers_;
+  std::vector<const Ways*> states_{nullptr};  // keys of numbers_; 0 is dead
+  std::unordered_map<std::uint64_t, MachineState> steps_;
+  std::size_t bytes_ = 0;
+  MachineState start_ = kDeadState;
+};
+
+TagMachine::TagMachine(std::shared_ptr<const TagPlan> plan) : plan_(std::move(plan)) {
+  const auto rules = static_cast<std::uint32_t>(plan_->set.rules.size());
+  for (std::uint32_t rule = 0; rule <= rules; ++rule) {
+    machines_.emplace_back(parts_of(rule).size());
+  }
+  Ways ways;
+  enter({.kind = Way::Kind::kPart, .rule = rules}, ways);
+  start_ = intern(std::move(ways));
+  ZH_CHECK(start_ != kDeadState);
+}
+
+const std::vector<TagPart>& TagMachine::parts_of(std::uint32_t rule) const {
+  return rule < plan_->set.rules.size() ? plan_->set.rules[rule].parts : plan_->set.prologue;
+}
+
+ConstraintMachine& TagMachine::machine_of(std::uint32_t rule, std::uint32_t part) {
+  std::unique_ptr<ConstraintMachine>& machine = machines_[rule][part];
+  if (!machine) machine = parts_of(rule)[part].machine->renew();
+  return *machine;
+}
+
+std::string TagMachine::trigger_text(std::uint32_t group) const {
+  return plan_->set.between + plan_->groups[group].trigger;
+}
+
+// Adds a way at the beginning of a part, and what may come instead where the part may be over.
+void TagMachine::enter(const Way& way, Ways& ways) {
+  const std::vector<TagPart>& parts = parts_of(way.rule);
+  if (way.part == parts.size()) {
+    const bool prologue = way.rule == plan_->set.rules.size();
+    go_behind(prologue ? 0 : std::min(way.calls + 1, plan_->calls_cap), ways);
+    return;
+  }
+  Way next = way;
+  const TagPart& part = parts[way.part];
+  if (part.kind == TagPart::Kind::kMachine) {
+    ConstraintMachine& machine = machine_of(way.rule, way.part);
+    if (way.position == kDeadState) next.position = machine.start();
+    ways.push_back(next);
+    if (!machine.accepting(next.position)) return;
+  } else if (way.position < part.text.size()) {
+    ways.push_back(next);
+    return;
+  }
+  enter({way.kind, way.calls, way.rule, way.part + 1, 0}, ways);
+}
+
+void TagMachine::enter_group(std::uint32_t group, std::uint32_t calls, Ways& ways) {
+  for (const std::uint32_t rule : plan_->groups[group].rules) {
+    enter({.kind = Way::Kind::kPart, .calls = calls, .rule = rule}, ways);
+  }
+}
+
+void TagMachine::go_behind(std::uint32_t calls, Ways& ways) {
+  if (plan_->text_allowed(calls)) {
+    ways.push_back({.kind = Way::Kind::kText, .calls = calls});
+    return;
+  }
+  if (calls >= plan_->set.calls_min) ways.push_back({.kind = Way::Kind::kOver, .calls = calls});
+  if (!plan_->more_allowed(calls)) return;
+  const std::size_t read = calls == 0 ? plan_->set.between.size() : 0;
+  for (std::uint32_t group = 0; group < plan_->groups.size(); ++group) {
+    ways.push_back({.kind = Way::Kind::kTrigger,
+                    .calls = calls,
+                    .rule = group,
+                    .position = static_cast<std::uint32_t>(read)});
+  }
+}
+
+void TagMachine::step_way(const Way& way, unsigned char byte, Ways& ways) {
+  switch (way.kind) {
+    case Way::Kind::kOver: return;
+    case Way::Kind::kText: {
+      const std::uint32_t node = plan_->triggers.step(way.position, byte);
+      const std::uint32_t group = plan_->triggers.hit(node);
+      if (group == PatternTable::kNone) {
+        ways.push_back({.kind = Way::Kind::kText, .calls = way.calls, .position = node});
+      } else if (plan_->more_allowed(way.calls)) {
+        enter_group(group, way.calls, ways);
+      }
+      return;
+    }
+    case Way::Kind::kTrigger: {
+      const std::string text = trigger_text(way.rule);
+      if (static_cast<unsigned char>(text[way.position]) != byte) return;
+      Way next = way;
+      if (++next.position < text.size()) {
+        ways.push_back(next);
+      } else {
+        enter_group(way.rule, way.calls, ways);
+      }
+      return;
+    }
+    case Way::Kind::kPart: step_part(way, byte, ways); return;
+  }
+}
+
+void TagMachine::step_part(const Way& way, unsigned char byte, Ways& ways) {
+  const TagPart& part = parts_of(way.rule)[way.part];
+  Way next = way;
+  switch (part.kind) {
+    case TagPart::Kind::kLiteral:
+      if (static_cast<unsigned char>(part.text[way.position]) != byte) return;
+      ++next.position;
+      break;
+    case TagPart::Kind::kMachine:
+      next.position = machine_of(way.rule, way.part).step(way.position, byte);
+      if (next.position == kDeadState) return;
+      break;
+    case TagPart::Kind::kUntil: {
+      // The longest beginning of the end that the text now ends with.
+      std::string read = part.text.substr(0, way.position) + static_cast<char>(byte);
+      while (!part.text.starts_with(read)) read.erase(0, 1);
+      next.position = static_cast<std::uint32_t>(read.size());
+      break;
+    }
+  }
+  enter(next, ways);
+}
+
+MachineState TagMachine::step(MachineState state, unsigned char byte) {
+  if (state == kDeadState) return kDeadState;
+  const std::uint64_t key = std::uint64_t{state} << 8 | byte;
+  if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
+  Ways next;
+  for (const Way& way : *states_[state]) step_way(way, byte, next);
+  const MachineState reached = intern(std::move(next));
+  steps_.emplace(key, reached);
+  return reached;
+}
+
+MachineState TagMachine::intern(Ways ways) {
+  if (ways.empty()) return kDeadState;
+  std::sort(ways.begin(), ways.end());
+  ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
+  const std::size_t bytes = ways.size() * sizeof(Way);
+  const auto number = static_cast<MachineState>(states_.size());
+  const auto [entry, added] = numbers_.try_emplace(std::move(ways), number);
+  if (added) {
+    states_.push_back(&entry->first);
+    bytes_ += bytes + 64;
+  }
+  return entry->second;
+}
+
+bool TagMachine::accepting(MachineState state) {
+  const Ways& ways = *states_[state];
+  return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
+    return way.kind == Way::Kind::kOver ||
+           (way.kind == Way::Kind::kText && way.calls >= plan_->set.calls_min);
+  });
+}
+
+std::string TagMachine::end_of(const Way& way) {
+  switch (way.kind) {
+    case Way::Kind::kOver: return {};
+    case Way::Kind::kText: return plan_->shortest_text(way.calls, way.position);
+    case Way::Kind::kTrigger:
+      return trigger_text(way.rule).substr(way.position) + plan_->groups[way.rule].shortest +
+             plan_->shortest_behind(way.calls + 1);
+    case Way::Kind::kPart: break;
+  }
+  const TagPart& part = parts_of(way.rule)[way.part];
+  std::string text = part.kind == TagPart::Kind::kMachine
+                         ? machine_of(way.rule, way.part).shortest_end(way.position)
+                         : part.text.substr(way.position);
+  text += plan_->tails[way.rule][way.part + 1];
+  const bool prologue = way.rule == plan_->set.rules.size();
+  return text + plan_->shortest_behind(prologue ? 0 : way.calls + 1);
+}
+
+// The size of end_of(); does not write the text where the answer stands in a machine.
+std::size_t TagMachine::end_bytes_of(const Way& way) {
+  if (way.kind != Way::Kind::kPart) return end_of(way).size();
+  const TagPart& part = parts_of(way.rule)[way.part];
+  const std::size_t bytes = part.kind == TagPart::Kind::kMachine
+                                ? machine_of(way.rule, way.part).shortest_end_bytes(way.position)
+                                : part.text.size() - way.position;
+  const bool prologue = way.rule == plan_->set.rules.size();
+  return bytes + plan_->tails[way.rule][way.part + 1].size() +
+         plan_->shortest_behind(prologue ? 0 : way.calls + 1).size();
+}
+
+std::size_t TagMachine::shortest_end_bytes(MachineState state) {
+  std::size_t best = SIZE_MAX;
+  for (const Way& way : *states_[state]) best = std::min(best, end_bytes_of(way));
+  return best;
+}
+
+std::string TagMachine::shortest_end(MachineState state) {
+  std::string best;
+  bool first = true;
+  for (const Way& way : *states_[state]) {
+    std::string text = end_of(way);
+    const bool better = text.size() != best.size() ? text.size() < best.size() : text < best;
+    if (first || better) best = std::move(text);
+    first = false;
+  }
+  return best;
+}
+
+// What a way asks for next, as far as it leaves no choice; another way may.
+std::string TagMachine::forced_of(const Way& way, std::size_t bytes_max) {
+  switch (way.kind) {
+    case Way::Kind::kOver:
+    case Way::Kind::kText: return {};
+    case Way::Kind::kTrigger: return trigger_text(way.rule).substr(way.position, bytes_max);
+    case Way::Kind::kPart: break;
+  }
+  const TagPart& part = parts_of(way.rule)[way.part];
+  switch (part.kind) {
+    case TagPart::Kind::kLiteral: return part.text.substr(way.position, bytes_max);
+    case TagPart::Kind::kMachine:
+      return machine_of(way.rule, way.part).forced(way.position, bytes_max);
+    case TagPart::Kind::kUntil: break;
+  }
+  return {};
+}
+
+std::string TagMachine::forced(MachineState state, std::size_t bytes_max) {
+  std::string text;
+  while (text.size() < bytes_max && !accepting(state)) {
+    std::optional<std::string> common;
+    for (const Way& way : *states_[state]) {
+      // A machine that may be over and cannot go on has nothing to say; what comes behind it has.
+      if (way.kind == Way::Kind::kPart &&
+          parts_of(way.rule)[way.part].kind == TagPart::Kind::kMachine) {
+        ConstraintMachine& machine = machine_of(way.rule, way.part);
+        if (machine.accepting(way.position)) {
+          bool goes_on = false;
+          for (unsigned byte = 0; byte < 256 && !goes_on; ++byte) {
+            goes_on = machine.step(way.position, static_cast<unsigned char>(byte)) != kDeadState;
+          }
+          if (!goes_on) continue;
+        }
+      }
+      const std::string wanted = forced_of(way, bytes_max - text.size());
+      if (!common) common = wanted;
+      const auto [end, ignored] =
+          std::mismatch(common->begin(), common->end(), wanted.begin(), wanted.end());
+      common->erase(end, common->end());
+    }
+    if (!common || common->empty()) break;
+    text += *common;
+    state = step_all(*this, state, *common);
+  }
+  return text;
+}
+
+std::optional<ContentRun> TagMachine::content(MachineState state) {
+  const Ways& ways = *states_[state];
+  if (ways.size() != 1 || ways[0].kind != Way::Kind::kPart) return std::nullopt;
+  Way way = ways[0];
+  if (parts_of(way.rule)[way.part].kind != TagPart::Kind::kMachine) return std::nullopt;
+  std::optional<ContentRun> run = machine_of(way.rule, way.part).content(way.position);
+  if (run && run->behind != kDeadState) {
+    way.position = run->behind;
+    Ways behind;
+    enter(way, behind);
+    run->behind = intern(std::move(behind));
+  }
+  return run;
+}
+
+std::size_t TagMachine::memory_bytes() const {
+  std::size_t bytes = bytes_ + steps_.size() * 40;
+  for (const auto& machines : machines_) {
+    for (const auto& machine : machines) bytes += machine ? machine->memory_bytes() : 0;
+  }
+  return bytes;
+}
+
+Error refused(std::string reason) { return invalid_request("", std::move(reason)); }
+
+}  // namespace
+
+TagPart literal_part(std::string text) {
+  return {.kind = TagPart::Kind::kLiteral, .text = std::move(text), .machine = nullptr};
+}
+
+TagPart machine_part(std::shared_ptr<const ConstraintMachine> machine) {
+  return {.kind = TagPart::Kind::kMachine, .text = {}, .machine = std::move(machine)};
+}
+
+TagPart until_part(std::string end) {
+  return {.kind = TagPart::Kind::kUntil, .text = std::move(end), .machine = nullptr};
+}
+
+Result<std::unique_ptr<ConstraintMachine>> make_tag_machine(TagSet set) {
+  if (set.calls_min > set.calls_max) return refused("more calls are asked for than are allowed");
+  if (set.calls_min > 0 && set.rules.empty()) return refused("there is nothing to call");
+  for (const TagRule& rule : set.rules) {
+    if (rule.trigger.empty()) return refused("a section has no trigger");
+    for (const TagRule& other : set.rules) {
+      if (rule.trigger != other.trigger && rule.trigger.find(other.trigger) != std::string::npos) {
+        return refused("a trigger contains another one");
+      }
+    }
+  }
+  auto plan = std::make_shared<const TagPlan>(std::move(set));
+  return std::unique_ptr<ConstraintMachine>(std::make_unique<TagMachine>(std::move(plan)));
+}
+
+}  // namespace zerohop

@@ -1,0 +1,55 @@
+#include "constrain/token_mask.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zerohop {
+
+bool TokenMask::allows(Token token) const {
+  if (token < 0) return false;
+  if (sparse()) return std::binary_search(ids.begin(), ids.end(), token);
+  const auto index = static_cast<std::size_t>(token);
+  return index / 64 < bits.size() && (bits[index / 64] >> (index % 64) & 1) != 0;
+}
+
+std::size_t TokenMask::count() const {
+  std::size_t count = ids.size();
+  for (const std::uint64_t word : bits) count += static_cast<std::size_t>(std::popcount(word));
+  return count;
+}
+
+void MaskBuilder::spread() {
+  mask_.bits.assign((width_ + 63) / 64, 0);
+  for (const Token token : std::exchange(mask_.ids, {})) add(token);
+}
+
+void MaskBuilder::add(const TokenMask& mask) {
+  if (mask.sparse()) {
+    for (const Token token : mask.ids) add(token);
+    return;
+  }
+  if (mask_.bits.empty()) spread();
+  for (std::size_t i = 0; i < mask.bits.size(); ++i) mask_.bits[i] |= mask.bits[i];
+}
+
+void MaskBuilder::remove(Token token) {
+  if (mask_.bits.empty()) {
+    std::erase(mask_.ids, token);
+    return;
+  }
+  const auto index = static_cast<std::size_t>(token);
+  mask_.bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+}
+
+TokenMask MaskBuilder::take() {
+  std::sort(mask_.ids.begin(), mask_.ids.end());
+  mask_.ids.erase(std::unique(mask_.ids.begin(), mask_.ids.end()), mask_.ids.end());
+  if (!mask_.bits.empty() && mask_.count() <= sparse_max()) {
+    TokenMask list;
+    mask_.for_each([&](Token token) { list.ids.push_back(token); });
+    mask_ = std::move(list);
+  }
+  return std::exchange(mask_, {});
+}
+
+}  // namespace zerohop

@@ -1,0 +1,70 @@
+// The tokens of a model as bytes, and as a trie over these: what token_mask.h and the sessions
+// walk. Built once when a model is loaded.
+//
+// Immutable; any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "constrain/byte_trie.h"
+#include "core/error.h"
+#include "core/token.h"
+
+namespace zerohop {
+
+/// `width` is the width of the logits. Tokens without bytes (special ones, padding) are never
+/// allowed by a constraint, nor are those of more than ByteTrie::kDepthMax bytes.
+class TokenTrie {
+ public:
+  /// `bytes[t]`: of token t; empty: it has none. End tokens count as having none.
+  TokenTrie(std::vector<std::string> bytes, std::vector<Token> end_tokens, std::size_t width);
+
+  std::string_view bytes(Token token) const {
+    const auto index = static_cast<std::size_t>(token);
+    return token >= 0 && index < bytes_.size() ? std::string_view(bytes_[index])
+                                               : std::string_view();
+  }
+  std::span<const Token> end_tokens() const { return end_tokens_; }  ///< ascending
+  bool is_end(Token token) const;
+  std::size_t width() const { return width_; }
+  std::size_t tokens() const { return bytes_.size(); }
+  std::size_t longest_token() const { return longest_token_; }  ///< bytes
+
+  /// Values are tokens.
+  const ByteTrie& trie() const { return trie_; }
+  /// The token that is this single byte, if there is one.
+  std::optional<Token> byte_token(unsigned char byte) const;
+
+  /// The longest match first: a way to write `text` in tokens. Nothing where a byte has no token.
+  std::optional<std::vector<Token>> greedy(std::string_view text) const;
+
+  /// Whether constraints can be had with this vocabulary: every byte that valid UTF-8 text is made
+  /// of, control characters other than tab and line breaks aside, must be a token by itself. Then
+  /// any text of n bytes can be written in n tokens, whatever was written before. Without that a
+  /// constraint could get stuck, so it is refused; no known family of models is concerned.
+  Result<void> covers_bytes() const;
+
+  /// All control characters are tokens as well. If not, a session looks ahead: it allows no token
+  /// behind which the shortest end cannot be written.
+  bool covers_controls() const { return covers_controls_; }
+
+  std::size_t memory_bytes() const;
+
+ private:
+  std::vector<std::string> bytes_;
+  std::vector<Token> end_tokens_;
+  std::size_t width_;
+  std::size_t longest_token_ = 0;
+  ByteTrie trie_;
+  std::array<Token, 256> byte_tokens_;  // -1: none
+  bool covers_controls_ = true;
+};
+
+}  // namespace zerohop
