@@ -27,8 +27,8 @@ class ContentLengths {
  public:
   static constexpr std::uint32_t kUnbounded = UINT32_MAX;
 
-  /// `min` and `max`: what whole words, those of state 0, are restricted to. Nothing when the budget
-  /// of work does not suffice. A `min` up to shortest(0) decides nothing: count it as 0.
+  /// `min` and `max`: what whole words, those of state 0, are restricted to. Nothing when the
+  /// budget of work does not suffice. A `min` up to shortest(0) decides nothing: count it as 0.
   static std::optional<ContentLengths> make(const ContentGraph& graph, std::uint32_t min,
                                             std::uint32_t max);
 
