@@ -28,6 +28,9 @@ struct Programs {
   int threads = 2;
 };
 
+/// Host memory for parked states that a run of minutes fills.
+inline constexpr const char* kSmallHostCache = "ZEROHOP_ENGINE_HOST_CACHE_BYTES=67108864";
+
 /// What a server may use.
 struct Room {
   int sequences = 8;  ///< computed at once; the peer's slots

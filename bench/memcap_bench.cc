@@ -48,7 +48,6 @@ constexpr int kNeed = kSequences * ((kPromptTokensMin + kPromptTokensMax) / 2 +
 constexpr int kCells = static_cast<int>(kNeed / kOvercommit);
 constexpr Room kRoom{.sequences = kSequences, .cells = kCells, .window = kWindow};
 const char* const kDoor = "ZEROHOP_LIMITS_REQUESTS_MAX=20";
-const char* const kHostMemory = "ZEROHOP_ENGINE_HOST_CACHE_BYTES=67108864";
 
 struct Counts {
   int whole = 0;
@@ -162,7 +161,7 @@ void warm_up(ChildServer& server, MixedLoad& mixed) {
 
 int run(const ProgramWords& words) {
   const double seconds = 60 * words.share("minutes", 2);
-  ChildServer server(words.programs(), Side::kOurs, kRoom, {kDoor, kHostMemory});
+  ChildServer server(words.programs(), Side::kOurs, kRoom, {kDoor, kSmallHostCache});
   std::printf("%d cells for a need of %d, %d clients\n", kCells, kNeed, kClients);
   ChatLoad load(server.port());
   MixedLoad mixed(load);

@@ -37,7 +37,6 @@ constexpr double kQuietSeconds = 1;
 constexpr double kTick = 0.002;
 constexpr double kRefusedPause = 0.25;
 constexpr double kGrowthMibMax = 8;
-const char* const kHostMemory = "ZEROHOP_ENGINE_HOST_CACHE_BYTES=67108864";
 constexpr Room kRoom{.sequences = 8, .cells = 8192, .window = 1024};
 
 struct SoakOptions {
@@ -155,7 +154,7 @@ void fill_token_cache(const ChildServer& server, TextSource text) {
 int run(const ProgramWords& words) {
   const SoakOptions options{.requests = words.number("requests", 2000),
                             .aborts = words.share("aborts", 0.3)};
-  ChildServer server(words.programs(), Side::kOurs, kRoom, {kHostMemory});
+  ChildServer server(words.programs(), Side::kOurs, kRoom, {kSmallHostCache});
   fill_token_cache(server, TextSource(901));
   ChatLoad load(server.port());
   Soak soak(load, options);

@@ -8,15 +8,10 @@
 #include "api/json_writer.h"
 #include "api/openai_error_body.h"
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace zerohop {
 namespace {
-
-std::size_t count_characters(std::string_view bytes) {
-  return static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
-  }));
-}
 
 // The text of an event that has one; crashes for events that completions never see.
 std::string_view text_of(const Event& event) {
@@ -65,7 +60,7 @@ void OpenAiTokenLists::add(const TokenLogprobs& token) {
   append_likeliest(token, likeliest_);
   begin_entry(offsets_);
   append_json_integer(static_cast<std::int64_t>(characters_), offsets_);
-  characters_ += count_characters(token.chosen.bytes);
+  characters_ += utf8_characters(token.chosen.bytes);
 }
 
 void OpenAiTokenLists::flush(std::string& out) {

@@ -427,8 +427,8 @@ const std::array kTable{
                           name_rule, not_empty_rule, MapValues::kJson},
               "",
               "Requests that come again and again, each a map of system, temperature, top_p, "
-              "top_k, max_tokens and stop_sequences: they are prepared at start, and their system "
-              "prompts are warm prefixes.",
+              "top_k, min_p, max_tokens and stop_sequences: they are prepared at start, and their "
+              "system prompts are warm prefixes.",
               "none"},
 
     ConfigKey{"documents.pdf_bytes_max", "", "",

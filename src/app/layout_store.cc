@@ -1,11 +1,11 @@
 #include "app/layout_store.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <fstream>
-#include <iterator>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 
@@ -13,6 +13,7 @@
 #include "app/json_text.h"
 #include "app/machine.h"
 #include "app/text_hash.h"
+#include "app/whole_file.h"
 #include "base/log.h"
 #include "model/llama_backend.h"
 
@@ -22,22 +23,32 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
+// A choice is some 300 bytes; something else under its name must not fill the memory.
+constexpr std::uintmax_t kTextBytesMax = 1 << 20;
+
+constexpr std::array kLayouts{KvLayout::kUnified, KvLayout::kStreams};
+constexpr std::array kAttentions{FlashAttention::kAuto, FlashAttention::kOn, FlashAttention::kOff};
+
 std::optional<KvLayoutChoiceReport> load(const fs::path& file, const std::string& key) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  return parse_layout({std::istreambuf_iterator<char>(stream), {}}, key);
+  const std::optional<std::string> text = read_whole(file, kTextBytesMax);
+  return text ? parse_layout(*text, key) : std::nullopt;
 }
 
 void store(const fs::path& file, const std::string& text) {
   std::error_code fault;
   fs::create_directories(file.parent_path(), fault);
-  fs::path beside = file;
-  beside += ".part";
-  std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (stream) fs::rename(beside, file, fault);
-  if (!stream || fault) log_warning("layout not stored", {{"file", file.string()}});
+  if (!fault) fault = write_whole(file, {text}, Durable::kNo);
+  if (fault) {
+    log_warning("layout not stored", {{"file", file.string()}, {"reason", fault.message()}});
+  }
+}
+
+template <class Value, std::size_t kCount>
+std::optional<Value> named(std::string_view name, const std::array<Value, kCount>& values,
+                           std::string_view (*name_of)(Value)) {
+  const auto found = std::ranges::find(values, name, name_of);
+  if (found == values.end()) return std::nullopt;
+  return *found;
 }
 
 // On a busy machine the time may run out before that; the next start tries again then.
@@ -70,14 +81,12 @@ std::optional<KvLayoutChoiceReport> parse_layout(const std::string& text, const 
   const json::object* object = fault ? nullptr : parsed.if_object();
   if (object == nullptr || text_at(*object, "key") != key) return std::nullopt;
   KvLayoutChoiceReport report;
-  const std::string_view layout = text_at(*object, "kv_layout");
-  const std::string_view attention = text_at(*object, "flash_attention");
-  if (layout != "unified" && layout != "streams") return std::nullopt;
-  if (attention != "on" && attention != "off" && attention != "auto") return std::nullopt;
-  report.layout = layout == "streams" ? KvLayout::kStreams : KvLayout::kUnified;
-  report.flash_attention = attention == "on"    ? FlashAttention::kOn
-                           : attention == "off" ? FlashAttention::kOff
-                                                : FlashAttention::kAuto;
+  const auto layout = named(text_at(*object, "kv_layout"), kLayouts, kv_layout_name);
+  const auto attention =
+      named(text_at(*object, "flash_attention"), kAttentions, flash_attention_name);
+  if (!layout || !attention) return std::nullopt;
+  report.layout = *layout;
+  report.flash_attention = *attention;
   report.measured = true;
   report.reason = text_at(*object, "reason");
   return report;

@@ -55,5 +55,24 @@ TEST(LayoutStore, KeepsAMeasurementForTheNextStart) {
   EXPECT_EQ(second.spent_ms, 0) << "was measured again";
 }
 
+TEST(LayoutStore, LeavesNothingBesideAPlaceThatItCannotWrite) {
+  const TestFolder folder;
+  const auto model = make_fake_model({});
+  const SteadyClock clock;
+  EngineConfig config;
+  config.context_tokens = 512;
+  config.sequences = 2;
+  ASSERT_TRUE(layout_for(*model, config, clock, folder.path()).measured);
+  std::filesystem::path file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) file = entry.path();
+  ASSERT_FALSE(file.empty());
+  std::filesystem::remove(file);
+  std::filesystem::create_directories(file / "in the way");
+  EXPECT_TRUE(layout_for(*model, config, clock, folder.path()).measured);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_EQ(entry.path(), file);
+  }
+}
+
 }  // namespace
 }  // namespace zerohop

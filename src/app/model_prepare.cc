@@ -35,17 +35,29 @@ std::optional<std::string> unsuitable(const ModelInfo& info) {
   return std::nullopt;
 }
 
+// What a decision is about.
+struct PrepareCase {
+  const PrepareRequest& request;
+  const PrepareTools& tools;
+  const WeightFile& file;
+  const PrepareFolder& folder;
+  const std::string& key;
+};
+
 // One attempt, under the folder's lock.
 class Preparation {
  public:
-  Preparation(const PrepareRequest& request, const PrepareTools& tools, const WeightFile& file,
-              const PrepareFolder& folder)
-      : request_(request), tools_(tools), file_(file), folder_(folder) {}
+  explicit Preparation(const PrepareCase& about)
+      : request_(about.request),
+        tools_(about.tools),
+        file_(about.file),
+        folder_(about.folder),
+        key_(about.key) {}
 
   /// Errors: kInternal, kModelUnavailable; the reason why there is no decision.
   Result<PrepareDecision> decide() {
     PrepareDecision decision;
-    decision.key = prepare_key(request_, file_);
+    decision.key = key_;
     decision.subject = subject_of(file_);
     decision.source_type = file_.main_type;
     ZH_ASSIGN_OR_RETURN(const std::unique_ptr<Model> original, load_llama_model(request_.model));
@@ -126,6 +138,7 @@ class Preparation {
   const PrepareTools& tools_;
   const WeightFile& file_;
   const PrepareFolder& folder_;
+  const std::string& key_;
 };
 
 // What was decided by this start, or by another one while this waited.
@@ -134,19 +147,18 @@ struct Decided {
   bool measured_now = false;
 };
 
-Result<Decided> decide_now(const PrepareRequest& request, const PrepareTools& tools,
-                           const WeightFile& file, const PrepareFolder& folder) {
-  const std::string key = prepare_key(request, file);
-  PrepareWait wait{tools.clock};
-  wait.pause = tools.pause;
-  wait.say = tools.say;
+Result<Decided> decide_now(const PrepareCase& about) {
+  const PrepareFolder& folder = about.folder;
+  PrepareWait wait{about.tools.clock};
+  wait.pause = about.tools.pause;
+  wait.say = about.tools.say;
   ZH_ASSIGN_OR_RETURN(const PrepareLock lock, folder.lock(wait));
-  if (auto meanwhile = folder.find(key)) return Decided{*std::move(meanwhile), false};
-  if (folder.noted(key)) {
+  if (auto meanwhile = folder.find(about.key)) return Decided{*std::move(meanwhile), false};
+  if (folder.noted(about.key)) {
     log_warning("the prepared model is damaged or gone; it is made again",
                 {{"folder", folder.path().string()}});
   }
-  Result<PrepareDecision> decision = Preparation(request, tools, file, folder).decide();
+  Result<PrepareDecision> decision = Preparation(about).decide();
   if (decision.ok()) decision = folder.keep(*std::move(decision));
   folder.clear_parts();
   if (!decision.ok()) return decision.error();
@@ -201,7 +213,8 @@ PreparedModel prepare_model(const PrepareRequest& request, const PrepareTools& t
   }
   // Before the rules are asked, for they look at the free memory: what was prepared stays so.
   const PrepareFolder folder(request.cache_folder, request.model.path);
-  if (auto earlier = folder.find(prepare_key(request, *file))) {
+  const std::string key = prepare_key(request, *file);
+  if (auto earlier = folder.find(key)) {
     take(*std::move(earlier), folder, prepared);
     log_outcome(outcome);
     return prepared;
@@ -212,7 +225,7 @@ PreparedModel prepare_model(const PrepareRequest& request, const PrepareTools& t
     return prepared;
   }
   const TimePoint begin = tools.clock.now();
-  Result<Decided> decided = decide_now(request, tools, *file, folder);
+  Result<Decided> decided = decide_now({request, tools, *file, folder, key});
   if (!decided.ok()) {
     outcome.reason = decided.error().message;
     log_warning("model not prepared, served as it is", {{"reason", outcome.reason}});

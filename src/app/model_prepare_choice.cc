@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace zerohop {
 namespace {
@@ -25,6 +26,16 @@ double ratio(double converted, double original) {
 
 double limit_of(const PrepareRule& rule) {
   return rule.policy == PreparePolicy::kFast ? kFastDivergenceMax : rule.kl_max;
+}
+
+// The types that a rule would try, whatever their size.
+std::vector<WeightType> wanted_types(const WeightFile& file, const PrepareRule& rule) {
+  std::vector<WeightType> types{WeightType::kQ8_0};
+  if (rule.policy == PreparePolicy::kFast || rule.kl_max >= kFourBitsDivergence) {
+    types.push_back(WeightType::kQ4_0);
+  }
+  std::erase_if(types, [&](WeightType type) { return file.main_type == weight_type_name(type); });
+  return types;
 }
 
 bool fits(const WeightFile& file, WeightType type, const PrepareRoom& room) {
@@ -71,14 +82,8 @@ std::string_view prepare_policy_name(PreparePolicy policy) {
 
 std::vector<WeightType> candidate_types(const WeightFile& file, const PrepareRule& rule,
                                         const PrepareRoom& room) {
-  std::vector<WeightType> types;
-  const auto add = [&](WeightType type) {
-    if (file.main_type != weight_type_name(type) && fits(file, type, room)) types.push_back(type);
-  };
-  add(WeightType::kQ8_0);
-  if (rule.policy == PreparePolicy::kFast || rule.kl_max >= kFourBitsDivergence) {
-    add(WeightType::kQ4_0);
-  }
+  std::vector<WeightType> types = wanted_types(file, rule);
+  std::erase_if(types, [&](WeightType type) { return !fits(file, type, room); });
   return types;
 }
 
@@ -91,11 +96,15 @@ std::optional<std::string> why_left_alone(const WeightFile& file, const PrepareR
   const bool exact = std::ranges::find(kExactTypes, file.main_type) != kExactTypes.end();
   if (exact && rule.policy == PreparePolicy::kSafe) return "its weights are " + file.main_type;
   if (!candidate_types(file, rule, room).empty()) return std::nullopt;
+  const std::vector<WeightType> wanted = wanted_types(file, rule);
+  if (wanted.empty()) return "it has the best type already";
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const WeightType type : wanted) least = std::min(least, file.bytes_as(type));
   constexpr double kMebibyte = 1 << 20;
   return format(
       "converted it would take %.0f MiB; model.prepare_bytes_max and a quarter of the "
       "free memory allow %.0f",
-      static_cast<double>(file.bytes_q8_0) / kMebibyte,
+      static_cast<double>(least) / kMebibyte,
       static_cast<double>(std::min(room.bytes_max, room.free_memory / kMemoryShare)) / kMebibyte);
 }
 

@@ -84,6 +84,23 @@ TEST(WhyLeftAlone, ConvertsNothingLargeUnasked) {
   EXPECT_FALSE(why_left_alone(small_file(), kSafe, {2048 * kMebibyte, 560 * kMebibyte}));
 }
 
+TEST(WhyLeftAlone, NamesTheSmallestOfTheTypesThatItWouldTry) {
+  WeightFile large = small_file();
+  large.bytes_q8_0 = 4000 * kMebibyte;
+  large.bytes_q4_0 = 2100 * kMebibyte;
+  const auto size_named = [](const WeightFile& file, const PrepareRule& rule) {
+    const std::string why = why_left_alone(file, rule, kRoomy).value_or("");
+    return why.substr(0, why.find(';'));
+  };
+  EXPECT_EQ(size_named(large, kSafe), "converted it would take 4000 MiB");
+  EXPECT_EQ(size_named(large, kFast), "converted it would take 2100 MiB");
+  EXPECT_EQ(size_named(large, {PreparePolicy::kSafe, 0.5}), "converted it would take 2100 MiB");
+  large.main_type = "Q8_0";  // which is not tried again
+  EXPECT_EQ(size_named(large, kFast), "converted it would take 2100 MiB");
+  large.main_type = "Q4_0";
+  EXPECT_EQ(size_named(large, kFast), "converted it would take 4000 MiB");
+}
+
 TEST(CandidateTypes, SafeTriesFourBitsOnlyUnderAWideLimit) {
   using Types = std::vector<WeightType>;
   const Types both{WeightType::kQ8_0, WeightType::kQ4_0};

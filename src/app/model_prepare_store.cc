@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -12,14 +13,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "app/json_text.h"
+#include "app/sha256.h"
 #include "app/text_hash.h"
+#include "app/whole_file.h"
+#include "base/file_sync.h"
 
 namespace zerohop {
 namespace {
@@ -38,11 +40,11 @@ std::string system_text(int code) { return std::generic_category().message(code)
 
 // JSON numbers are doubles to many readers; 64 bits need more.
 std::string hex(std::uint64_t number) {
-  char digits[16];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number, 16);
-  std::string text(digits, end.ptr);
-  text.insert(0, sizeof digits - text.size(), '0');
-  return text;
+  std::array<unsigned char, sizeof number> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<unsigned char>(number >> 8 * (bytes.size() - 1 - i));
+  }
+  return hex_of(bytes);
 }
 
 std::optional<std::uint64_t> from_hex(std::string_view text) {
@@ -111,43 +113,8 @@ std::optional<PrepareCandidate> parse_candidate(const json::value& value) {
 
 // ---- Files ----
 
-std::optional<std::string> read_text(const fs::path& file) {
-  // A decision is some 2 kB; something else under its name must not fill the memory.
-  constexpr std::uintmax_t kBytesMax = 1 << 20;
-  std::error_code fault;
-  const std::uintmax_t bytes = fs::file_size(file, fault);
-  if (fault || bytes > kBytesMax) return std::nullopt;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(stream), {}};
-}
-
-// The entries of a folder must be on the disk too, or a power cut undoes a rename.
-void write_folder_through(const fs::path& folder) {
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  (void)fsync(file);
-  close(file);
-}
-
-// Beside its place, through to the disk, then renamed.
-Result<void> write_text(const fs::path& file, const std::string& text) {
-  fs::path beside = file;
-  beside += ".part";
-  const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (out < 0) return cannot(beside, system_text(errno));
-  errno = 0;
-  const ssize_t written = ::write(out, text.data(), text.size());
-  const bool whole = written == static_cast<ssize_t>(text.size()) && fsync(out) == 0;
-  const int reason = errno != 0 ? errno : ENOSPC;  // a short write sets none
-  close(out);
-  std::error_code fault;
-  if (whole) fs::rename(beside, file, fault);
-  if (whole && !fault) return {};
-  const std::string why = fault ? fault.message() : system_text(reason);
-  fs::remove(beside, fault);
-  return cannot(file, why);
-}
+// A decision is some 2 kB; something else under its name must not fill the memory.
+constexpr std::uintmax_t kNoteBytesMax = 1 << 20;
 
 std::string lower_case(std::string_view name) {
   std::string out;
@@ -251,7 +218,7 @@ fs::path PrepareFolder::note_of(const std::string& key) const {
 }
 
 std::optional<PrepareDecision> PrepareFolder::find(const std::string& key) const {
-  const std::optional<std::string> text = read_text(note_of(key));
+  const std::optional<std::string> text = read_whole(note_of(key), kNoteBytesMax);
   if (!text) return std::nullopt;
   std::optional<PrepareDecision> decision = parse_decision(*text);
   if (!decision || decision->key != key) return std::nullopt;
@@ -311,10 +278,12 @@ Result<PrepareDecision> PrepareFolder::keep(PrepareDecision decision) const {
     if (fault) return cannot(file_of(decision.type), fault.message());
   }
   clear_parts();
-  const Result<void> noted = write_text(note_of(decision.key), decision_text(decision));
+  const fs::path note = note_of(decision.key);
+  const std::error_code fault = write_whole(note, {decision_text(decision)}, Durable::kYes);
   sweep(decision.subject);
-  write_folder_through(path_);
-  if (!noted.ok()) return noted.error();
+  // The entries of the folder must be on the disk too, or a power cut undoes a rename.
+  (void)sync_to_disk(path_);
+  if (fault) return cannot(note, fault.message());
   return decision;
 }
 
@@ -323,7 +292,7 @@ void PrepareFolder::sweep(const std::string& subject) const {
   std::set<fs::path> named;
   for (const fs::path& file : files_in(path_)) {
     if (file.extension() != ".json") continue;
-    const std::optional<std::string> text = read_text(file);
+    const std::optional<std::string> text = read_whole(file, kNoteBytesMax);
     const auto decision = text ? parse_decision(*text) : std::nullopt;
     if (decision && decision->subject == subject) {
       if (decision->type != WeightType::kOriginal) named.insert(file_of(decision->type));

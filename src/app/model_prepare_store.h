@@ -30,7 +30,7 @@ struct PrepareDecision {
   std::string key;      ///< all that the decision depends on; see prepare_key() in model_prepare.h
   std::string subject;  ///< source file and library; what has another one is swept away
   WeightType type = WeightType::kOriginal;
-  std::string source_type;
+  std::string source_type;  ///< such as "Q4_1"; a note for people, decides nothing
   std::string reason;
   std::vector<PrepareCandidate> candidates;
   std::uint64_t file_bytes = 0;  ///< of the converted file; 0 for kOriginal

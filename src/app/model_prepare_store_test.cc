@@ -168,7 +168,10 @@ TEST_F(PrepareFolderTest, KeepsDecisionsOfOtherKeysOnTheSameSubject) {
 TEST_F(PrepareFolderTest, ClearsWhatAKilledProcessLeft) {
   ASSERT_TRUE(folder().lock(wait()).ok());
   write(folder().part_of(WeightType::kQ8_0), "half of the wei");
+  const fs::path note = folder().path() / "0123456789abcdef.json.4711.part";
+  write(note, "{\"format\":");
   ASSERT_TRUE(folder().lock(wait()).ok());
+  EXPECT_FALSE(fs::exists(note));
   EXPECT_FALSE(fs::exists(folder().part_of(WeightType::kQ8_0)));
 }
 

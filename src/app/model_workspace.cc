@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/file_hash.h"
+#include "base/file_sync.h"
 
 namespace zerohop {
 namespace {
@@ -23,15 +24,6 @@ Error cannot_write(const fs::path& path, const std::error_code& fault) {
 }
 
 std::error_code last_fault() { return {errno, std::generic_category()}; }
-
-// A rename may reach the disk before the bytes do; after a power cut the file would be short.
-std::error_code write_through(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return last_fault();
-  const std::error_code fault = fsync(file) == 0 ? std::error_code() : last_fault();
-  close(file);
-  return fault;
-}
 
 int lock_waiting(int file) {
   int result = 0;
@@ -83,9 +75,8 @@ Result<fs::path> ModelWorkspace::install(const KnownModel& model, const fs::path
                  {},
                  {}};
   }
-  if (const std::error_code fault = write_through(staged_file()))
-    return cannot_write(target, fault);
-  std::error_code fault;
+  std::error_code fault = sync_to_disk(staged_file());
+  if (fault) return cannot_write(target, fault);
   fs::permissions(staged_file(), fs::perms(0644), fault);
   fs::rename(staged_file(), target, fault);
   if (fault) return cannot_write(target, fault);

@@ -51,8 +51,8 @@ Result<std::vector<PreparedGeneration>> prepare_choices(Service& service, const 
   const Tier& tier = service.tier();
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
   ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service), prompt, chat.generation.max_tokens));
-  Choices choices{chat.choices, kToolIdPrefix, profile_stops(service, chat)};
-  return tier.make_generations(prompt, chat.generation, choices);
+  const ChoiceOptions shared{0, kToolIdPrefix, profile_stops(service, chat)};
+  return tier.make_generations(prompt, chat.generation, chat.choices, shared);
 }
 
 class ChatCompletionsCall final : public DialectCall {
@@ -109,14 +109,15 @@ class CompletionsCall final : public DialectCall {
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
-    const Choices choices{request_.choices_per_prompt, "toolu_",
-                          compile_stops(request_.generation, service_.config.limits)};
+    const ChoiceOptions shared{0, "toolu_",
+                               compile_stops(request_.generation, service_.config.limits)};
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
       ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
                                     request_.generation.max_tokens));
       prompt.output.rules = request_.output;
-      auto answers = service_.tier().make_generations(prompt, request_.generation, choices);
+      auto answers = service_.tier().make_generations(prompt, request_.generation,
+                                                      request_.choices_per_prompt, shared);
       std::ranges::move(answers, std::back_inserter(call.choices));
       options.echoes.push_back(request_.echo ? text_of(source) : std::string());
     }

@@ -34,7 +34,8 @@ class StopLink final : public OutputLink {
 
  private:
   static std::shared_ptr<const StopAutomaton> automaton_of(const StopRules& rules) {
-    return rules.stops != nullptr ? rules.stops : StopAutomaton::compile({});
+    static const std::shared_ptr<const StopAutomaton> kNoStops = StopAutomaton::compile({});
+    return rules.stops != nullptr ? rules.stops : kNoStops;
   }
 
   const StopRules rules_;
@@ -150,10 +151,6 @@ std::unique_ptr<OutputStage> make_output_chain(StopRules rules) {
   std::unique_ptr<OutputLink> first = make_utf8_link(make_text_delta_link());
   if (rules.any()) first = make_stop_link(std::move(rules), std::move(first));
   return make_output_stage(std::move(first));
-}
-
-std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops) {
-  return make_output_chain(StopRules{std::move(stops), nullptr, 0});
 }
 
 }  // namespace zerohop

@@ -81,8 +81,6 @@ std::unique_ptr<OutputStage> make_output_stage(std::unique_ptr<OutputLink> first
 /// The whole chain for plain text. In the steady state a token costs one allocation at most, the
 /// event's own text.
 std::unique_ptr<OutputStage> make_output_chain(StopRules rules);
-/// `stops` may be null: no stop sequences.
-std::unique_ptr<OutputStage> make_output_chain(std::shared_ptr<const StopAutomaton> stops);
 
 struct OutputChainParts {
   OutputPlan plan;

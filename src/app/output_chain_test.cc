@@ -54,7 +54,7 @@ Output drive(OutputStage& stage, const std::vector<std::string>& tokens) {
 }
 
 Output drive(const std::vector<std::string>& stops, const std::vector<std::string>& tokens) {
-  return drive(*make_output_chain(StopAutomaton::compile(stops)), tokens);
+  return drive(*make_output_chain(StopRules{StopAutomaton::compile(stops), nullptr, 0}), tokens);
 }
 
 std::vector<std::string> bytes_of(std::string_view text) {
@@ -79,7 +79,7 @@ TEST(OutputChain, GivesOneDeltaPerToken) {
 }
 
 TEST(OutputChain, WorksWithoutAnAutomaton) {
-  EXPECT_EQ(drive(*make_output_chain(nullptr), {"a", "b"}).text(), "ab");
+  EXPECT_EQ(drive(*make_output_chain(StopRules{nullptr, nullptr, 0}), {"a", "b"}).text(), "ab");
 }
 
 TEST(OutputChain, GivesNoEventForATokenWithoutBytes) {
@@ -232,7 +232,8 @@ TEST(OutputChain, HoldsNothingBackForTheSoftCapBeforeItIsReached) {
 }
 
 TEST(OutputChainDeathTest, IsNotUsedAfterAStop) {
-  const auto stage = make_output_chain(StopAutomaton::compile(std::vector<std::string>{"x"}));
+  const auto stage = make_output_chain(
+      StopRules{StopAutomaton::compile(std::vector<std::string>{"x"}), nullptr, 0});
   std::vector<Event> events;
   EXPECT_TRUE(stage->accept(0, "x", events).end);
   EXPECT_DEATH(stage->accept(0, "y", events), "check failed");

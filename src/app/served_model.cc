@@ -48,9 +48,10 @@ Result<ServedModel> load_served_model(const Config& config, const Clock& clock) 
   ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
                       resolve_model(config.model.name, PullPolicy::kIfMissing));
   ServedModel served;
-  LlamaModelOptions options = llama_model_options(config.model, file);
-  PreparedModel prepared = prepare_model(request_for(config, file), tools_for(clock));
+  const PrepareRequest request = request_for(config, file);
+  PreparedModel prepared = prepare_model(request, tools_for(clock));
   served.preparation = std::move(prepared.preparation);
+  LlamaModelOptions options = request.model;
   options.path = prepared.file.string();
   Result<std::unique_ptr<Model>> loaded = load_llama_model(options);
   if (!loaded.ok() && served.preparation.prepared()) {

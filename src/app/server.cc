@@ -183,10 +183,8 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   ZH_ASSIGN_OR_RETURN(service.loaded_tier,
                       Tier::create(std::move(model), service.config.engine, std::move(parts)));
   service.models = describe_models(service.config, service.tier());
-  export_engine_snapshot(service.registry, service.clock,
+  export_engine_snapshot(service.registry, service.clock, service.tier().name(),
                          [&service] { return service.tier().snapshot(); });
-  export_cache_snapshot(service.registry, service.tier().name(),
-                        [&service] { return service.tier().snapshot(); });
   service.registry.at_scrape([this, &service] {
     service.metrics.http_connections.set(
         static_cast<double>(parts_->http->counts().connections_open));

@@ -145,13 +145,13 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
 
 std::vector<PreparedGeneration> Tier::make_generations(const PreparedPrompt& prompt,
                                                        const GenerationParameters& generation,
-                                                       const Choices& choices) const {
-  ChoiceOptions choice{0, choices.tool_id_prefix,
-                       choices.stops ? choices.stops : compile_stops(generation, limits_)};
+                                                       std::uint32_t count,
+                                                       ChoiceOptions shared) const {
+  if (!shared.stops) shared.stops = compile_stops(generation, limits_);
   std::vector<PreparedGeneration> prepared;
-  prepared.reserve(choices.count);
-  for (; choice.index < choices.count; ++choice.index) {
-    prepared.push_back(make_generation(prompt, generation, choice));
+  prepared.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i, ++shared.index) {
+    prepared.push_back(make_generation(prompt, generation, shared));
   }
   return prepared;
 }

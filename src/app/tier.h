@@ -59,18 +59,11 @@ struct CompiledStops {
 /// `limits` says what holds for requests without a soft cap of their own.
 CompiledStops compile_stops(const GenerationParameters& generation, const LimitsConfig& limits);
 
-/// What differs between the answers to one prompt.
+/// How an answer to a prompt is made, beside its parameters.
 struct ChoiceOptions {
   std::uint32_t index = 0;  ///< with a seed, each choice has its own generator
   std::string_view tool_id_prefix = "toolu_";
   std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for this choice
-};
-
-/// Several answers to one prompt.
-struct Choices {
-  std::uint32_t count = 1;
-  std::string_view tool_id_prefix = "toolu_";
-  std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for these choices
 };
 
 class Tier {
@@ -109,10 +102,10 @@ class Tier {
                                      const GenerationParameters& generation,
                                      const ChoiceOptions& choice = {}) const;
 
-  /// The same for several answers, which share what is compiled.
+  /// The same for `count` answers, which share what is compiled; `shared.index` is the first one's.
   std::vector<PreparedGeneration> make_generations(const PreparedPrompt& prompt,
                                                    const GenerationParameters& generation,
-                                                   const Choices& choices) const;
+                                                   std::uint32_t count, ChoiceOptions shared) const;
 
   /// prepare_prompt() and make_generation().
   Result<PreparedGeneration> prepare(const Conversation& conversation,

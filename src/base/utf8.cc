@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace zerohop {
 namespace {
 
@@ -85,6 +87,48 @@ std::string utf8_replace_invalid(std::string_view text) {
     text.remove_prefix(scan.matched == 0 ? 1 : scan.matched);
   }
   return out;
+}
+
+void utf8_append(std::string& text, char32_t code_point) {
+  const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
+  const auto tail = [&](unsigned shift) { put(0x80 | ((code_point >> shift) & 0x3f)); };
+  if (code_point < 0x80) {
+    put(code_point);
+  } else if (code_point < 0x800) {
+    put(0xc0 | (code_point >> 6));
+    tail(0);
+  } else if (code_point < 0x10000) {
+    put(0xe0 | (code_point >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    put(0xf0 | (code_point >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+char32_t utf8_next(std::string_view text, std::size_t& at) {
+  const auto lead = static_cast<unsigned char>(text[at++]);
+  if (lead < 0x80) return lead;
+  const unsigned tails = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+  char32_t code_point = lead & (0x3fu >> tails);
+  for (unsigned i = 0; i < tails && at < text.size(); ++i) {
+    code_point = code_point << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
+  }
+  return code_point;
+}
+
+std::u32string utf8_decode(std::string_view text) {
+  std::u32string characters;
+  for (std::size_t at = 0; at < text.size();) characters.push_back(utf8_next(text, at));
+  return characters;
+}
+
+std::size_t utf8_characters(std::string_view text) {
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
 }
 
 }  // namespace zerohop

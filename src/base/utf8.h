@@ -1,5 +1,5 @@
-// UTF-8: validation and whole-character cutting (RFC 3629: no surrogates, no overlong forms,
-// nothing above U+10FFFF). Pure functions; any thread.
+// UTF-8: validation, whole-character cutting, and characters to bytes and back (RFC 3629: no
+// surrogates, no overlong forms, nothing above U+10FFFF). Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -21,5 +21,20 @@ std::size_t utf8_incomplete_suffix(std::string_view text);
 /// Copies `text`, replacing each maximal invalid part by U+FFFD (the Unicode substitution
 /// practice).
 std::string utf8_replace_invalid(std::string_view text);
+
+/// Appends the bytes of `code_point`, which is a scalar value.
+void utf8_append(std::string& text, char32_t code_point);
+
+/// The character at `at` of `text`, which is valid UTF-8; `at` (in bytes, in front of the end)
+/// moves behind it. Where the text is cut inside of it, `at` stops at the end, and what comes back
+/// is no particular character.
+char32_t utf8_next(std::string_view text, std::size_t& at);
+
+/// All characters of `text`, which is valid UTF-8.
+std::u32string utf8_decode(std::string_view text);
+
+/// Number of characters of `text`, which is valid UTF-8; of other text, the bytes that continue no
+/// character.
+std::size_t utf8_characters(std::string_view text);
 
 }  // namespace zerohop

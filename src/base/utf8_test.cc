@@ -126,5 +126,37 @@ TEST(Utf8, TakesEmptyText) {
   EXPECT_EQ(utf8_replace_invalid(""), "");
 }
 
+TEST(Utf8, EveryCharacterIsWrittenAndReadBack) {
+  std::string text;
+  std::u32string characters;
+  std::size_t at = 0;
+  for (char32_t point = 0; point <= 0x10ffff; ++point) {
+    if (point >= 0xd800 && point <= 0xdfff) continue;
+    utf8_append(text, point);
+    ASSERT_EQ(text.substr(at), encode(point)) << static_cast<std::uint32_t>(point);
+    ASSERT_EQ(utf8_next(text, at), point);
+    ASSERT_EQ(at, text.size());
+    characters.push_back(point);
+  }
+  EXPECT_EQ(utf8_decode(text), characters);
+  EXPECT_EQ(utf8_characters(text), characters.size());
+}
+
+TEST(Utf8, ReadsCharactersOfAllLengths) {
+  const std::string text = "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80";
+  EXPECT_EQ(utf8_decode(text), U"a\u00e9\u4e2d\U0001f600");
+  EXPECT_EQ(utf8_characters(text), 4u);
+  EXPECT_EQ(utf8_decode(""), U"");
+  EXPECT_EQ(utf8_characters(""), 0u);
+}
+
+TEST(Utf8, ReadingStopsAtTheEndOfACutText) {
+  for (const std::string_view cut : {"\xc3", "\xe4\xb8", "\xf0\x9f\x98"}) {
+    std::size_t at = 0;
+    utf8_next(cut, at);
+    EXPECT_EQ(at, cut.size());
+  }
+}
+
 }  // namespace
 }  // namespace zerohop

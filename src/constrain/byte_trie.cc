@@ -47,15 +47,6 @@ std::uint32_t ByteTrie::child(std::uint32_t parent, unsigned char byte) const {
   return kNoNode;
 }
 
-std::uint32_t ByteTrie::find(std::string_view bytes) const {
-  std::uint32_t node = kNoNode;
-  for (const char byte : bytes) {
-    node = child(node, static_cast<unsigned char>(byte));
-    if (node == kNoNode) break;
-  }
-  return node;
-}
-
 std::size_t ByteTrie::memory_bytes() const {
   return nodes_.capacity() * sizeof(Node) + values_.capacity() * sizeof(std::uint32_t);
 }

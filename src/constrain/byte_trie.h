@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zerohop {
@@ -62,8 +63,21 @@ class ByteTrie {
   /// The child of a node (of the root: kNoNode) along `byte`; kNoNode: there is none.
   std::uint32_t child(std::uint32_t parent, unsigned char byte) const;
 
-  /// Where `bytes`, not empty, lead from the root; kNoNode: no string begins like that.
-  std::uint32_t find(std::string_view bytes) const;
+  /// Goes along `bytes` from a node (kNoNode: from the root) as far as there are nodes, and calls
+  /// `visit(node)` at each. Returns the node behind the last byte; kNoNode: no string goes on so,
+  /// or `bytes` is empty.
+  template <class Visit>
+  std::uint32_t follow(std::string_view bytes, const Visit& visit,
+                       std::uint32_t from = kNoNode) const {
+    std::uint32_t node = kNoNode;
+    for (const char byte : bytes) {
+      node = child(from, static_cast<unsigned char>(byte));
+      if (node == kNoNode) break;
+      visit(node);
+      from = node;
+    }
+    return node;
+  }
 
   std::size_t memory_bytes() const;
 
@@ -72,24 +86,25 @@ class ByteTrie {
   std::vector<std::uint32_t> values_;
 };
 
-/// Follows the trie with an automaton. `step(state, byte)` gives the next state; one that
-/// `dead(state)` says is dead ends the subtree. `found(node index, state)` is called for each node
-/// that has values, in alphabetical order. `states` is scratch memory.
-template <class State, class Step, class Dead, class Found>
+/// Follows the trie with an automaton. `step(state, byte)` changes `state`; false: it died, which
+/// ends the subtree. `found(values, state)` is called for each string that is reached, the empty
+/// one included, in alphabetical order. `states` is scratch memory.
+template <class State, class Step, class Found>
 void walk_trie(const ByteTrie& trie, State start, std::vector<State>& states, const Step& step,
-               const Dead& dead, const Found& found) {
+               const Found& found) {
   states.resize(ByteTrie::kDepthMax + 1);
   states[0] = start;
+  if (!trie.root_values().empty()) found(trie.root_values(), std::as_const(states[0]));
   const std::size_t size = trie.size();
   for (std::size_t i = 0; i < size;) {
     const ByteTrie::Node& node = trie.node(i);
-    const State next = step(states[node.depth - 1u], node.byte);
-    if (dead(next)) {
+    State& next = states[node.depth];
+    next = states[node.depth - 1u];
+    if (!step(next, node.byte)) {
       i = node.skip;
       continue;
     }
-    states[node.depth] = next;
-    if (trie.has_values(i)) found(i, next);
+    if (trie.has_values(i)) found(trie.values(i), std::as_const(next));
     ++i;
   }
 }

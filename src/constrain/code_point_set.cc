@@ -66,6 +66,15 @@ void normalize(std::vector<CodePointRange>& ranges) {
   }
 }
 
+// The best of [first, last].
+char32_t most_readable(CodePointRange range) {
+  for (const CodePointRange& stretch : kByReadability) {
+    const char32_t first = std::max(range.first, stretch.first);
+    if (first <= std::min(range.last, stretch.last)) return first;
+  }
+  return range.first;
+}
+
 }  // namespace
 
 CodePointSet::CodePointSet(std::initializer_list<CodePointRange> ranges)
@@ -89,8 +98,6 @@ std::span<const CodePointRange> CodePointSet::ranges() const {
   if (!ranges_) return {};
   return *ranges_;
 }
-
-bool CodePointSet::is_all() const { return *this == all(); }
 
 bool CodePointSet::contains(char32_t code_point) const {
   const auto parts = ranges();
@@ -178,14 +185,6 @@ std::uint32_t readability_rank(char32_t code_point) {
     rank += static_cast<std::uint32_t>(stretch.last - stretch.first + 1);
   }
   return UINT32_MAX;
-}
-
-char32_t most_readable(CodePointRange range) {
-  for (const CodePointRange& stretch : kByReadability) {
-    const char32_t first = std::max(range.first, stretch.first);
-    if (first <= std::min(range.last, stretch.last)) return first;
-  }
-  return range.first;
 }
 
 }  // namespace zerohop

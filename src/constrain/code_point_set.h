@@ -38,7 +38,6 @@ class CodePointSet {
   static CodePointSet all();
 
   bool empty() const { return ranges_ == nullptr; }
-  bool is_all() const;
   bool contains(char32_t code_point) const;
   std::size_t size() const;  ///< number of members
   std::span<const CodePointRange> ranges() const;
@@ -62,8 +61,5 @@ class CodePointSet {
 /// a short escape in JSON, other controls. A total order, so that whoever picks from a part of a
 /// set picks the same.
 std::uint32_t readability_rank(char32_t code_point);
-
-/// The best of [first, last].
-char32_t most_readable(CodePointRange range);
 
 }  // namespace zerohop

@@ -10,4 +10,11 @@ MachineState step_all(ConstraintMachine& machine, MachineState state, std::strin
   return state;
 }
 
+bool goes_on(ConstraintMachine& machine, MachineState state) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (machine.step(state, static_cast<unsigned char>(byte)) != kDeadState) return true;
+  }
+  return false;
+}
+
 }  // namespace zerohop

@@ -68,8 +68,9 @@ class ConstraintMachine {
   /// The text may end here.
   virtual bool accepting(MachineState state) = 0;
 
-  /// The shortest text that makes it accepting (canonical spelling; of equally short ones always
-  /// the same). Empty exactly where accepting.
+  /// A shortest text that makes it accepting (canonical spelling; of equally short ones always the
+  /// same). Inside of content it is the word with the fewest characters, which need not have the
+  /// fewest bytes. Empty exactly where accepting.
   virtual std::string shortest_end(MachineState state) = 0;
 
   /// Size of shortest_end(), cheaper.
@@ -91,5 +92,8 @@ class ConstraintMachine {
 
 /// Where `bytes` lead from `state`.
 MachineState step_all(ConstraintMachine& machine, MachineState state, std::string_view bytes);
+
+/// Whether any byte may follow. Steps by each until one does.
+bool goes_on(ConstraintMachine& machine, MachineState state);
 
 }  // namespace zerohop

@@ -58,11 +58,6 @@ std::optional<std::size_t> ConstraintSession::tokens_needed() {
 }
 
 bool ConstraintSession::fits() {
-  if (active() && history_.empty()) {
-    const auto needed = tokens_needed();
-    return needed && *needed <= remaining_;
-  }
-  if (active()) return plan().size() <= remaining_;
   const auto needed = tokens_needed();
   return needed && *needed <= remaining_;
 }
@@ -99,45 +94,43 @@ void ConstraintSession::find_again() {
   find(place_);
 }
 
-MachineState ConstraintSession::state() {
-  find_again();
-  return place_.state;
-}
-
 void ConstraintSession::find_next(Token token) {
   if (next_.token == token && next_.state != kDeadState) return;
   next_ = Next{.token = token, .state = masks_->step(live_->machine(), place_.state, token)};
 }
 
+// Whether the shortest end of `state` can be written in so many tokens. Where it had to be written
+// to know, it is put into `plan`.
+bool ConstraintSession::end_fits(MachineState state, std::size_t tokens_left, Plan& plan) const {
+  ConstraintMachine& machine = live_->machine();
+  const std::size_t bytes = machine.shortest_end_bytes(state);
+  if (bytes <= tokens_left && tokens().covers_controls()) return true;
+  if (bytes > tokens_left * tokens().longest_token()) return false;
+  auto written = write(machine.shortest_end(state));
+  if (!written || written->size() > tokens_left) return false;
+  plan = std::move(written);
+  return true;
+}
+
 bool ConstraintSession::next_fits() {
   if (remaining_ == 0) return false;
-  const std::size_t left = remaining_ - 1;
-  ConstraintMachine& machine = live_->machine();
-  const std::size_t bytes = machine.shortest_end_bytes(next_.state);
-  if (bytes <= left && tokens().covers_controls()) return true;
-  if (bytes <= left * tokens().longest_token()) {
-    auto written = write(machine.shortest_end(next_.state));
-    if (written && written->size() <= left) {
-      next_.planned = true;
-      next_.plan = std::move(*written);
-      return true;
-    }
-  }
-  const std::vector<Token>& planned = plan();
-  if (planned.empty() || planned.front() != next_.token || planned.size() > remaining_) {
-    return false;
-  }
-  next_.planned = true;
-  next_.plan.assign(planned.begin() + 1, planned.end());
+  if (end_fits(next_.state, remaining_ - 1, next_.plan)) return true;
+  return plan().size() <= remaining_ && inherit_plan();
+}
+
+// Where the next token is the first one of this place's plan, the others are the next place's.
+bool ConstraintSession::inherit_plan() {
+  const Plan& plan = place_.plan;
+  if (!plan || plan->empty() || plan->front() != next_.token) return false;
+  next_.plan.emplace(plan->begin() + 1, plan->end());
   return true;
 }
 
 const std::vector<Token>& ConstraintSession::plan() {
-  if (!place_.planned) {
-    place_.planned = true;
+  if (!place_.plan) {
     place_.plan = write(live_->machine().shortest_end(place_.state)).value_or(std::vector<Token>{});
   }
-  return place_.plan;
+  return *place_.plan;
 }
 
 bool ConstraintSession::allows(Token token) {
@@ -163,15 +156,11 @@ std::vector<Token> ConstraintSession::closing_tokens() {
   }
   std::vector<Token> found;
   const std::string end = machine.shortest_end(place_.state);
-  const ByteTrie& trie = tokens().trie();
-  std::uint32_t node = ByteTrie::kNoNode;
-  for (const char byte : end) {
-    node = trie.child(node, static_cast<unsigned char>(byte));
-    if (node == ByteTrie::kNoNode) break;
-    for (const std::uint32_t token : trie.values(node)) {
+  tokens().trie().follow(end, [&](std::uint32_t node) {
+    for (const std::uint32_t token : tokens().trie().values(node)) {
       if (allows(static_cast<Token>(token))) found.push_back(static_cast<Token>(token));
     }
-  }
+  });
   // A plan that is being followed need not be the shortest end of this place.
   if (!plan().empty()) found.push_back(plan().front());
   std::sort(found.begin(), found.end());
@@ -192,15 +181,13 @@ void ConstraintSession::accept(Token token) {
   }
   find_next(token);
   ZH_CHECK(next_.state != kDeadState);
-  if (!next_.planned && place_.planned && !place_.plan.empty() && place_.plan.front() == token) {
-    next_.planned = true;
-    next_.plan.assign(place_.plan.begin() + 1, place_.plan.end());
-  }
+  if (!next_.plan) inherit_plan();
   text_ += tokens().bytes(token);
-  history_.push_back(std::exchange(
-      place_, Place{next_.state, text_.size(), next_.planned, std::move(next_.plan)}));
+  history_.push_back(
+      std::exchange(place_, Place{next_.state, text_.size(), std::move(next_.plan)}));
   next_ = Next{};
   if (live_->note_token()) {
+    masks_->forget(live_->cache_id());
     live_->trim();
     find_again();
   }
@@ -227,19 +214,12 @@ bool ConstraintSession::may_end() {
   return live_->machine().accepting(place_.state);
 }
 
-bool ConstraintSession::must_end() {
-  if (!may_end()) return false;
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    const auto next = live_->machine().step(place_.state, static_cast<unsigned char>(byte));
-    if (next != kDeadState) return false;
-  }
-  return true;
-}
+bool ConstraintSession::must_end() { return may_end() && !goes_on(live_->machine(), place_.state); }
 
 // Whether a token that begins with `tail`, the end of the forced text, could go on behind it.
 bool ConstraintSession::could_go_on(std::string_view tail, MachineState behind) {
   const ByteTrie& trie = tokens().trie();
-  const std::uint32_t node = trie.find(tail);
+  const std::uint32_t node = trie.follow(tail, [](std::uint32_t) {});
   if (node == ByteTrie::kNoNode) return false;
   for (std::size_t i = node + 1; i < trie.node(node).skip; i = trie.node(i).skip) {
     if (live_->machine().step(behind, trie.node(i).byte) != kDeadState) return true;
@@ -267,11 +247,8 @@ std::vector<Token> ConstraintSession::forced_tokens(std::size_t tokens_max) {
   MachineState state = place_.state;
   for (std::size_t i = 0; i < draft.size(); ++i) {
     state = masks_->step(machine, state, draft[i]);
-    const std::size_t bytes = machine.shortest_end_bytes(state);
-    if (i < remaining_ && bytes <= remaining_ - i - 1) continue;
-    const auto written = write(machine.shortest_end(state));
-    if (i < remaining_ && written && written->size() <= remaining_ - i - 1) continue;
-    draft.resize(i);
+    Plan unused;
+    if (i >= remaining_ || !end_fits(state, remaining_ - i - 1, unused)) draft.resize(i);
   }
   return draft;
 }

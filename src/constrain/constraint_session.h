@@ -45,12 +45,11 @@ std::optional<std::vector<Token>> write_in_tokens(std::string_view text, const T
 
 /// Of all sessions of an engine, for telemetry.
 struct ConstraintStatistics {
-  std::uint64_t checks = 0;         ///< sampled tokens that were looked at
-  std::uint64_t misses = 0;         ///< of these, not allowed
-  std::uint64_t redraws = 0;        ///< draws from a mask that left too few tokens to finish
-  std::uint64_t closings = 0;       ///< misses where only the shortest end was left
-  std::uint64_t forced_tokens = 0;  ///< that needed no choice
-  double legal_mass = 0;            ///< sum over misses: probability of all allowed tokens
+  std::uint64_t checks = 0;    ///< sampled tokens that were looked at
+  std::uint64_t misses = 0;    ///< of these, not allowed
+  std::uint64_t redraws = 0;   ///< draws from a mask that left too few tokens to finish
+  std::uint64_t closings = 0;  ///< misses where only the shortest end was left
+  double legal_mass = 0;       ///< sum over misses: probability of all allowed tokens
 };
 
 class ConstraintSession {
@@ -64,11 +63,14 @@ class ConstraintSession {
     bool dormant = false;  ///< free until begin()
   };
   explicit ConstraintSession(Parts parts);
+  // statistics_ may point into the session.
+  ConstraintSession(const ConstraintSession&) = delete;
+  ConstraintSession& operator=(const ConstraintSession&) = delete;
 
   /// Tokens of the shortest text, canonically written. Nothing: it cannot be written.
   std::optional<std::size_t> tokens_needed();
-  /// Whether the shortest text fits in what is left; where not, the request is refused (400) with
-  /// tokens_needed() before anything is computed.
+  /// Before the text begins: whether the shortest text fits in what is left; where not, the request
+  /// is refused (400) with tokens_needed() before anything is computed.
   bool fits();
 
   bool active() const { return place_.state != kDeadState; }
@@ -111,29 +113,28 @@ class ConstraintSession {
 
   std::string_view text() const { return text_; }  ///< since begin()
   std::size_t accepted() const { return history_.size(); }
-  /// What is known of the next text, by its first bytes: for rules that look into it.
-  ConstraintMachine& machine() { return live_->machine(); }
-  MachineState state();
   const TokenTrie& tokens() const { return masks_->tokens(); }
   ConstraintStatistics& statistics() { return *statistics_; }
 
  private:
+  // Tokens of an end that fits (none: it cannot be written); nothing: not asked for so far.
+  using Plan = std::optional<std::vector<Token>>;
   struct Place {
     MachineState state = kDeadState;  // dead: dormant
     std::size_t bytes = 0;            // of text_
-    bool planned = false;
-    std::vector<Token> plan;  // tokens of an end that fits, when `planned`
+    Plan plan;
   };
   struct Next {
     Token token = -1;
     MachineState state = kDeadState;
-    bool planned = false;
-    std::vector<Token> plan;
+    Plan plan;
   };
 
   void find_again();
   void find_next(Token token);
+  bool end_fits(MachineState state, std::size_t tokens_left, Plan& plan) const;
   bool next_fits();
+  bool inherit_plan();
   const std::vector<Token>& plan();
   std::optional<std::vector<Token>> write(std::string_view text) const;
   bool could_go_on(std::string_view tail, MachineState behind);

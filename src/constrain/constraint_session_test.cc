@@ -130,6 +130,19 @@ TEST(ConstraintSession, SaysHowManyTokensTheShortestTextNeeds) {
   EXPECT_FALSE(bench.session(literal("hello"), 1).fits());
 }
 
+TEST(ConstraintSession, DoesNotFitWhereItsTextCannotBeWrittenThoughFreeTokensCameBefore) {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
+  bytes[1].clear();
+  Bench bench(std::make_shared<TokenTrie>(bytes, std::vector<Token>{}, bytes.size()));
+  ConstraintSession session = bench.session(literal("a\x01"), 10, true);
+  EXPECT_FALSE(session.fits());
+  session.accept('z');
+  session.begin();
+  EXPECT_EQ(session.tokens_needed(), std::nullopt);
+  EXPECT_FALSE(session.fits());
+}
+
 TEST(ConstraintSession, DraftsForcedTextWithoutWhatALongerTokenCouldSwallow) {
   Bench bench(vocabulary_of({"\"na", "me", "\":", "\": "}));
   // "name": or "name": with a blank

@@ -8,12 +8,6 @@
 
 namespace zerohop {
 
-namespace {
-
-constexpr CodePointRange kEverything[] = {{0, kCodePointMax}};
-
-}  // namespace
-
 std::uint32_t ContentAutomaton::Parts::symbol_of(char32_t code_point) const {
   if (code_point < ascii.size()) return ascii[code_point];
   const auto behind = std::upper_bound(segments.begin(), segments.end(), code_point);
@@ -115,13 +109,12 @@ std::uint32_t ContentAutomaton::characters_min(std::uint32_t state, std::uint32_
   return parts_->lengths.endless(state) ? 0 : parts_->rest_min(count);
 }
 
-std::optional<char32_t> ContentAutomaton::shortest_step(
-    std::uint32_t state, std::uint32_t count, std::span<const CodePointRange> ranges) const {
+std::optional<char32_t> ContentAutomaton::shortest_step(std::uint32_t state, std::uint32_t count,
+                                                        const CodePointSet& wanted) const {
   const Parts& parts = *parts_;
   if (count >= parts.length.max) return std::nullopt;
   const std::uint32_t from = parts.rest_min(count + 1);
   const std::uint32_t to = characters_max(count + 1);
-  const CodePointSet wanted = CodePointSet::of({ranges.begin(), ranges.end()});
   std::uint32_t best_length = kUnbounded;
   std::optional<char32_t> best;
   for (const Parts::Step& step : parts.steps(state)) {
@@ -147,9 +140,10 @@ std::uint32_t ContentAutomaton::shortest_length(std::uint32_t state, std::uint32
 }
 
 std::u32string ContentAutomaton::shortest_end(std::uint32_t state, std::uint32_t count) const {
+  const CodePointSet everything = CodePointSet::all();
   std::u32string word;
   while (!accepts(state, count)) {
-    const auto letter = shortest_step(state, count, kEverything);
+    const auto letter = shortest_step(state, count, everything);
     ZH_CHECK(letter.has_value());
     word.push_back(*letter);
     state = step(state, *letter);

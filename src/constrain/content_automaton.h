@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ namespace zerohop {
 class ContentAutomaton {
  public:
   static constexpr std::uint32_t kNoState = UINT32_MAX;
-  static constexpr std::uint32_t kUnbounded = UINT32_MAX;
+  static constexpr std::uint32_t kUnbounded = RegexPool::kNoBound;
 
   /// A language whose shortest word is longer than this many characters is refused: nobody could
   /// ever be given a text of it, and shortest_end() would be that long.
@@ -74,10 +73,10 @@ class ContentAutomaton {
   /// state, characters_min() and characters_max(), the same may follow.
   std::uint32_t characters_min(std::uint32_t state, std::uint32_t count) const;
 
-  /// The first character of the shortest rest among those whose first one is in `ranges`; nothing:
+  /// The first character of the shortest rest among those whose first one is in `wanted`; nothing:
   /// there is none.
   std::optional<char32_t> shortest_step(std::uint32_t state, std::uint32_t count,
-                                        std::span<const CodePointRange> ranges) const;
+                                        const CodePointSet& wanted) const;
 
   /// The shortest rest of a word (code points; ties: the same always, preferring ASCII letters and
   /// digits, so that it is readable); live states only.

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/utf8.h"
 #include "constrain/content_automaton.h"
 #include "constrain/content_coding.h"
 #include "constrain/regex_syntax.h"
@@ -31,8 +32,7 @@ BENCHMARK_CAPTURE(compile_pattern, long_counter, "^.{0,100000}$");
 void compile_format(benchmark::State& state, std::string_view name) {
   for (auto _ : state) {
     RegexPool pool;
-    benchmark::DoNotOptimize(
-        ContentAutomaton::make(pool, *format_language(pool, name), {}, {}));
+    benchmark::DoNotOptimize(ContentAutomaton::make(pool, *format_language(pool, name), {}, {}));
   }
 }
 BENCHMARK_CAPTURE(compile_format, date_time, "date-time");
@@ -45,7 +45,7 @@ void compile_names(benchmark::State& state) {
     RegexPool pool;
     std::vector<RegexTerm> names;
     for (int i = 0; i < state.range(0); ++i) {
-      names.push_back(pool.text(decode_utf8("property_" + std::to_string(i * 7919))));
+      names.push_back(pool.text(utf8_decode("property_" + std::to_string(i * 7919))));
     }
     const RegexTerm others = pool.complement(pool.either_of(std::move(names)));
     benchmark::DoNotOptimize(ContentAutomaton::make(pool, others, {}, {}));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/random.h"
 #include "constrain/content_automaton_parts.h"
 
 namespace zerohop {
@@ -9,12 +10,6 @@ namespace zerohop {
 namespace {
 
 using Edge = ContentTerms::Edge;
-
-std::uint64_t mix(std::uint64_t sum, std::uint64_t value) {
-  sum = (sum ^ value) * 0x9fb21c651e98df25;
-  sum = (sum ^ (sum >> 29)) * 0xbf58476d1ce4e5b9;
-  return sum ^ (sum >> 32);
-}
 
 // Splits the code points into symbols: first into segments at the borders of all sets that occur,
 // then segments are told apart set by set.
@@ -148,10 +143,11 @@ void ContentAutomaton::Parts::add_row(std::vector<Step> steps) {
 }
 
 void ContentAutomaton::Parts::find_identity() {
-  std::uint64_t sum = mix(mix(length.min, length.max), rows.size());
-  for (const std::uint32_t entry : entries) sum = mix(sum, entry);
-  for (const std::uint8_t accepts : accepting) sum = mix(sum, accepts);
-  for (const CodePointSet& set : symbols) sum = mix(sum, set.hash());
+  std::uint64_t sum = mix64(static_cast<std::uint64_t>(length.min) << 32 | length.max);
+  sum = mix64(sum ^ rows.size());
+  for (const std::uint32_t entry : entries) sum = mix64(sum ^ entry);
+  for (const std::uint8_t accepts : accepting) sum = mix64(sum ^ accepts);
+  for (const CodePointSet& set : symbols) sum = mix64(sum ^ set.hash());
   identity = sum;
 }
 

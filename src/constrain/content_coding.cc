@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/hex.h"
+#include "base/utf8.h"
 
 namespace zerohop {
 
@@ -13,13 +15,6 @@ using Stage = ContentPlace::Stage;
 constexpr std::string_view kShortEscapes = "\"\\/bfnrt";
 constexpr std::u32string_view kShortEscaped = U"\"\\/\b\f\n\r\t";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-
-int hex_value(unsigned char byte) {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
-  if (byte >= 'A' && byte <= 'F') return byte - 'A' + 10;
-  return -1;
-}
 
 /// What a backslash may begin in canonical text.
 constexpr CodePointRange kCanonicallyEscaped[] = {
@@ -56,26 +51,6 @@ Utf8Stage utf8_stage(Stage stage) {
 // Stages of one length follow each other, one byte after the other.
 Stage next_utf8(Stage stage) { return static_cast<Stage>(static_cast<unsigned>(stage) + 1); }
 
-void append_utf8(char32_t code_point, std::string& text) {
-  const auto put = [&](unsigned value) { text.push_back(static_cast<char>(value)); };
-  const auto tail = [&](unsigned shift) { put(0x80 | ((code_point >> shift) & 0x3f)); };
-  if (code_point < 0x80) {
-    put(code_point);
-  } else if (code_point < 0x800) {
-    put(0xc0 | (code_point >> 6));
-    tail(0);
-  } else if (code_point < 0x10000) {
-    put(0xe0 | (code_point >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    put(0xf0 | (code_point >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 std::string four_digits(std::uint32_t value) {
   std::string digits;
   for (int shift = 12; shift >= 0; shift -= 4) digits.push_back(kHexDigits[(value >> shift) & 15]);
@@ -94,7 +69,7 @@ void append_encoded(char32_t code_point, TextCoding coding, std::string& text) {
     }
     return;
   }
-  append_utf8(code_point, text);
+  utf8_append(text, code_point);
 }
 
 }  // namespace
@@ -113,9 +88,10 @@ struct ContentDecoder::Ranges {
     }
   }
   std::span<const CodePointRange> span() const { return std::span(list).first(count); }
+  CodePointSet set() const { return CodePointSet::of({list.begin(), list.begin() + count}); }
 };
 
-ContentDecoder::ContentDecoder(ContentAutomaton& automaton, TextCoding coding)
+ContentDecoder::ContentDecoder(const ContentAutomaton& automaton, TextCoding coding)
     : automaton_(&automaton), coding_(coding) {}
 
 ContentPlace ContentDecoder::start() const { return {.state = automaton_->start()}; }
@@ -171,7 +147,7 @@ ContentDecoder::Ranges ContentDecoder::completions(const ContentPlace& place) co
 }
 
 // Goes on to a place inside a character, if anything can come of it.
-bool ContentDecoder::go_to(ContentPlace& place, const ContentPlace& next) {
+bool ContentDecoder::go_to(ContentPlace& place, const ContentPlace& next) const {
   for (const CodePointRange& range : completions(next).span()) {
     if (!automaton_->can_step(next.state, next.count, range.first, range.last)) continue;
     place = next;
@@ -180,14 +156,14 @@ bool ContentDecoder::go_to(ContentPlace& place, const ContentPlace& next) {
   return false;
 }
 
-bool ContentDecoder::finish(ContentPlace& place, char32_t code_point) {
+bool ContentDecoder::finish(ContentPlace& place, char32_t code_point) const {
   const std::uint32_t next = automaton_->step(place.state, code_point);
   if (next == ContentAutomaton::kNoState || !automaton_->live(next, place.count + 1)) return false;
   place = {.state = next, .count = place.count + 1};
   return true;
 }
 
-bool ContentDecoder::begin(ContentPlace& place, unsigned char byte) {
+bool ContentDecoder::begin(ContentPlace& place, unsigned char byte) const {
   ContentPlace next{.state = place.state, .count = place.count};
   if (byte < 0x80) {
     if (is_json(coding_)) {
@@ -215,7 +191,7 @@ bool ContentDecoder::begin(ContentPlace& place, unsigned char byte) {
 }
 
 // Behind a backslash.
-bool ContentDecoder::escape(ContentPlace& place, unsigned char byte) {
+bool ContentDecoder::escape(ContentPlace& place, unsigned char byte) const {
   ContentPlace next{.state = place.state, .count = place.count};
   if (byte == 'u') {
     next.stage = Stage::kHex;
@@ -227,8 +203,8 @@ bool ContentDecoder::escape(ContentPlace& place, unsigned char byte) {
   return finish(place, kShortEscaped[found]);
 }
 
-bool ContentDecoder::hex(ContentPlace& place, unsigned char byte) {
-  const int digit = hex_value(byte);
+bool ContentDecoder::hex(ContentPlace& place, unsigned char byte) const {
+  const int digit = hex_digit_value(byte);
   if (digit < 0) return false;
   ContentPlace next = place;
   next.value = place.value << 4 | static_cast<std::uint32_t>(digit);
@@ -245,7 +221,7 @@ bool ContentDecoder::hex(ContentPlace& place, unsigned char byte) {
   return whole.count == 1 && finish(place, whole.list[0].first);
 }
 
-bool ContentDecoder::step(ContentPlace& place, unsigned char byte) {
+bool ContentDecoder::step(ContentPlace& place, unsigned char byte) const {
   ContentPlace next = place;
   switch (place.stage) {
     case Stage::kBorder: return begin(place, byte);
@@ -294,13 +270,13 @@ std::string ContentDecoder::shortest_end(const ContentPlace& place) const {
 // The character that finishes `place` on the shortest way; of equally long ones one with a short
 // escape.
 std::optional<char32_t> ContentDecoder::shortest_letter(const ContentPlace& place) const {
-  const auto best = automaton_->shortest_step(place.state, place.count, completions(place).span());
+  const auto best = automaton_->shortest_step(place.state, place.count, completions(place).set());
   if (place.stage != Stage::kEscape || !best) return best;
   Ranges brief;
   for (const char32_t letter : kShortEscaped) {
     if (letter != U'/' || coding_ == TextCoding::kJsonAny) brief.add({letter, letter});
   }
-  const auto short_one = automaton_->shortest_step(place.state, place.count, brief.span());
+  const auto short_one = automaton_->shortest_step(place.state, place.count, brief.set());
   if (!short_one) return best;
   const auto length_behind = [&](char32_t letter) {
     const std::uint32_t next = automaton_->step(place.state, letter);
@@ -322,7 +298,7 @@ std::string ContentDecoder::finish_character(const ContentPlace& place, char32_t
     case Stage::kPairEscape:
     case Stage::kLowHex: break;
     default: {
-      append_utf8(letter, whole);
+      utf8_append(whole, letter);
       return whole.substr(whole.size() - utf8_stage(place.stage).missing);
     }
   }
@@ -346,24 +322,6 @@ std::string encode_content(std::u32string_view word, TextCoding coding) {
   std::string text;
   for (const char32_t letter : word) append_encoded(letter, coding, text);
   return text;
-}
-
-std::u32string decode_utf8(std::string_view text) {
-  std::u32string word;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    if (lead < 0x80) {
-      word.push_back(lead);
-      continue;
-    }
-    const unsigned tails = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-    char32_t letter = lead & (0x3fu >> tails);
-    for (unsigned k = 0; k < tails && i < text.size(); ++k) {
-      letter = letter << 6 | (static_cast<unsigned char>(text[i++]) & 0x3f);
-    }
-    word.push_back(letter);
-  }
-  return word;
 }
 
 }  // namespace zerohop

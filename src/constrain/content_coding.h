@@ -16,7 +16,7 @@
 //                          |   high surrogate       '\'            'u'         4 hex digits
 //                          +-----> kHighSurrogate ------> kPairEscape --> kLowHex ------> border
 //
-// A decoder is two pointers' worth of value and owns nothing; thread rules are the automaton's.
+// A decoder is two pointers' worth of value, owns nothing and never changes; any thread.
 #pragma once
 
 #include <array>
@@ -62,13 +62,13 @@ struct ContentPlace {
 class ContentDecoder {
  public:
   /// `automaton` is not empty() and outlives the decoder.
-  ContentDecoder(ContentAutomaton& automaton, TextCoding coding);
+  ContentDecoder(const ContentAutomaton& automaton, TextCoding coding);
 
   ContentPlace start() const;
 
   /// Reads `byte`. False: no word is written like that; then `place` is as before. In a JSON coding
   /// the closing quote is no content, so it is refused: the caller looks for it, where accepts().
-  bool step(ContentPlace& place, unsigned char byte);
+  bool step(ContentPlace& place, unsigned char byte) const;
 
   bool at_character_border(const ContentPlace& place) const {
     return place.stage == ContentPlace::Stage::kBorder;
@@ -82,28 +82,24 @@ class ContentDecoder {
   /// byte leads to the place whose shortest rest is its rest.
   std::string shortest_end(const ContentPlace& place) const;
 
-  const ContentAutomaton& automaton() const { return *automaton_; }
   TextCoding coding() const { return coding_; }
 
  private:
   struct Ranges;
   Ranges completions(const ContentPlace& place) const;
-  bool begin(ContentPlace& place, unsigned char byte);
-  bool escape(ContentPlace& place, unsigned char byte);
-  bool hex(ContentPlace& place, unsigned char byte);
-  bool finish(ContentPlace& place, char32_t code_point);
-  bool go_to(ContentPlace& place, const ContentPlace& next);
+  bool begin(ContentPlace& place, unsigned char byte) const;
+  bool escape(ContentPlace& place, unsigned char byte) const;
+  bool hex(ContentPlace& place, unsigned char byte) const;
+  bool finish(ContentPlace& place, char32_t code_point) const;
+  bool go_to(ContentPlace& place, const ContentPlace& next) const;
   std::optional<char32_t> shortest_letter(const ContentPlace& place) const;
   std::string finish_character(const ContentPlace& place, char32_t letter) const;
 
-  ContentAutomaton* automaton_;
+  const ContentAutomaton* automaton_;
   TextCoding coding_;
 };
 
 /// `word` as text: JSON codings canonically (ASCII with the escapes that it needs, the rest raw).
 std::string encode_content(std::u32string_view word, TextCoding coding);
-
-/// The characters of valid UTF-8.
-std::u32string decode_utf8(std::string_view text);
 
 }  // namespace zerohop

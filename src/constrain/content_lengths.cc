@@ -38,7 +38,7 @@ std::optional<ContentLengths> ContentLengths::make(const ContentGraph& graph, st
   ContentLengths lengths;
   const ContentGraph back = reversed(graph);
   lengths.find_shortest(back);
-  lengths.find_longest(graph);
+  lengths.find_longest(graph, back);
 
   // Who can come to a state with finitely many words?
   lengths.endless_.assign(graph.states(), 1);
@@ -84,8 +84,7 @@ void ContentLengths::find_shortest(const ContentGraph& back) {
 }
 
 // States whose edges all lead to finished ones are finished; what is left can go around for ever.
-void ContentLengths::find_longest(const ContentGraph& graph) {
-  const ContentGraph back = reversed(graph);
+void ContentLengths::find_longest(const ContentGraph& graph, const ContentGraph& back) {
   longest_.assign(graph.states(), kUnbounded);
   std::vector<std::uint32_t> waiting(graph.states());
   std::vector<std::uint32_t> ready;

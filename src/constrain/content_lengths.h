@@ -48,8 +48,8 @@ class ContentLengths {
  private:
   bool gapless(const ContentGraph& graph) const;
   bool tabulate(const ContentGraph& graph, std::uint32_t max);
-  void find_shortest(const ContentGraph& graph);
-  void find_longest(const ContentGraph& graph);
+  void find_shortest(const ContentGraph& back);
+  void find_longest(const ContentGraph& graph, const ContentGraph& back);
 
   std::vector<std::uint32_t> shortest_;
   std::vector<std::uint32_t> longest_;

@@ -7,6 +7,11 @@ namespace {
 
 constexpr std::string_view kOctet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 constexpr std::string_view kGroup = "[0-9A-Fa-f]{1,4}";
+constexpr std::string_view kLabel = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?";
+constexpr std::string_view kIdnLabel =
+    "[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Nd}]"
+    "(?:[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Mn}\\p{Mc}\\p{Nd}-]{0,61}"
+    "[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Mn}\\p{Mc}\\p{Nd}])?";
 
 std::string count(unsigned min, unsigned max) {
   return "{" + std::to_string(min) + "," + std::to_string(max) + "}";
@@ -32,10 +37,26 @@ RegexTerm at_most_bytes(RegexPool& pool, std::size_t bytes) {
 }
 
 RegexTerm address_literal(RegexPool& pool) {
-  return chain(pool, {pattern_term(pool, "\\["),
-                      pool.either(ipv4_term(pool),
-                                  pool.concat(pattern_term(pool, "IPv6:"), ipv6_term(pool, 6))),
-                      pattern_term(pool, "\\]")});
+  const RegexTerm ipv6 = pool.concat(pool.text(U"IPv6:"), ipv6_term(pool, 6));
+  return pool.concat_of({pool.text(U"["), pool.either(ipv4_term(pool), ipv6), pool.text(U"]")});
+}
+
+/// One label or several with dots between them.
+RegexTerm dotted(RegexPool& pool, RegexTerm label) {
+  const RegexTerm more = pool.concat(pool.text(U"."), label);
+  return pool.concat(label, pool.repeat(more, 0, RegexPool::kNoBound));
+}
+
+/// What stands in front of the @. `more`: characters beyond ASCII, as inside of brackets.
+RegexTerm local_part(RegexPool& pool, const std::string& more) {
+  const std::string atom = "[\\w!#$%&'*+/=?^`{|}~" + more + "-]+";
+  const std::string quoted = "\"(?:[ !#-\\[\\]-~" + more + "]|\\\\[ -~])*\"";
+  return pattern_term(pool, atom + "(?:\\." + atom + ")*|" + quoted);
+}
+
+RegexTerm mailbox(RegexPool& pool, RegexTerm local, RegexTerm domain) {
+  const RegexTerm host = pool.either(domain, address_literal(pool));
+  return pool.both(pool.concat_of({local, pool.text(U"@"), host}), characters(pool, 3, 254));
 }
 
 }  // namespace
@@ -69,43 +90,20 @@ RegexTerm ipv6_term(RegexPool& pool, std::uint32_t beside_gap_max) {
 }
 
 RegexTerm hostname_term(RegexPool& pool) {
-  const RegexTerm label = pattern_term(pool, "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?");
   const RegexTerm coded = pattern_term(pool, "[Xx][Nn]--[^]*");
-  const RegexTerm plain = pool.both(label, pool.complement(coded));
-  const RegexTerm more = pool.concat(pattern_term(pool, "\\."), plain);
-  const RegexTerm name = pool.concat(plain, pool.repeat(more, 0, UINT32_MAX));
-  return pool.both(name, characters(pool, 1, 253));
+  const RegexTerm plain = pool.both(pattern_term(pool, kLabel), pool.complement(coded));
+  return pool.both(dotted(pool, plain), characters(pool, 1, 253));
 }
 
 RegexTerm email_term(RegexPool& pool) {
-  const RegexTerm local = pattern_term(pool,
-                                       "[\\w!#$%&'*+/=?^`{|}~-]+(?:\\.[\\w!#$%&'*+/=?^`{|}~-]+)*"
-                                       "|\"(?:[ !#-\\[\\]-~]|\\\\[ -~])*\"");
-  const RegexTerm domain = pattern_term(pool,
-                                        "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
-                                        "(?:\\.[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?)*");
-  const RegexTerm address =
-      chain(pool, {pool.both(local, characters(pool, 1, 64)), pattern_term(pool, "@"),
-                   pool.either(domain, address_literal(pool))});
-  return pool.both(address, characters(pool, 3, 254));
+  const RegexTerm local = pool.both(local_part(pool, ""), characters(pool, 1, 64));
+  return mailbox(pool, local, dotted(pool, pattern_term(pool, kLabel)));
 }
 
 RegexTerm idn_email_term(RegexPool& pool) {
-  const RegexTerm local = pattern_term(pool,
-                                       "[\\w!#$%&'*+/=?^`{|}~\\u0080-\\u{10ffff}-]+"
-                                       "(?:\\.[\\w!#$%&'*+/=?^`{|}~\\u0080-\\u{10ffff}-]+)*"
-                                       "|\"(?:[ !#-\\[\\]-~\\u0080-\\u{10ffff}]|\\\\[ -~])*\"");
-  const RegexTerm label =
-      pattern_term(pool,
-                   "[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Nd}]"
-                   "(?:[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Mn}\\p{Mc}\\p{Nd}-]{0,61}"
-                   "[0-9A-Za-z\\p{Ll}\\p{Lm}\\p{Lo}\\p{Mn}\\p{Mc}\\p{Nd}])?");
-  const RegexTerm more = pool.concat(pattern_term(pool, "\\."), label);
-  const RegexTerm domain = pool.concat(label, pool.repeat(more, 0, UINT32_MAX));
-  const RegexTerm address =
-      chain(pool, {pool.both(local, at_most_bytes(pool, 64)), pattern_term(pool, "@"),
-                   pool.either(domain, address_literal(pool))});
-  return pool.both(address, characters(pool, 3, 254));
+  const RegexTerm local =
+      pool.both(local_part(pool, "\\u0080-\\u{10ffff}"), at_most_bytes(pool, 64));
+  return mailbox(pool, local, dotted(pool, pattern_term(pool, kIdnLabel)));
 }
 
 }  // namespace zerohop

@@ -11,10 +11,6 @@ namespace zerohop {
 /// `pattern` is a literal of this program, matched as a whole.
 RegexTerm pattern_term(RegexPool& pool, std::string_view pattern);
 
-/// Concatenation of all.
-RegexTerm chain(RegexPool& pool, std::initializer_list<RegexTerm> parts);
-RegexTerm optional_term(RegexPool& pool, RegexTerm term);
-
 RegexTerm date_term(RegexPool& pool);
 RegexTerm time_term(RegexPool& pool);
 

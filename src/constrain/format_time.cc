@@ -22,8 +22,9 @@ RegexTerm leap_second(RegexPool& pool) {
       std::string offsets = "\\+" + two_digits(ahead_hour) + ":" + two_digits((minute + 1) % 60);
       offsets += "|-" + two_digits(23 - hour) + ":" + two_digits(59 - minute);
       if (hour == 23 && minute == 59) offsets += "|[Zz]";
-      ways.push_back(chain(pool, {pattern_term(pool, two_digits(hour) + ":" + two_digits(minute)),
-                                  seconds, pattern_term(pool, offsets)}));
+      ways.push_back(
+          pool.concat_of({pattern_term(pool, two_digits(hour) + ":" + two_digits(minute)), seconds,
+                          pattern_term(pool, offsets)}));
     }
   }
   return pool.either_of(std::move(ways));

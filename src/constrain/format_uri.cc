@@ -21,21 +21,27 @@ class UriTerms {
   UriTerms(RegexPool& pool, const UriKind& kind) : pool_(pool), kind_(kind) {}
 
   RegexTerm term() {
-    const RegexTerm absolute = concat({pattern("[A-Za-z][0-9A-Za-z+.-]*:"), behind_scheme()});
-    const RegexTerm tail = concat({optional_term(pool_, concat({pattern("\\?"), query()})),
-                                   optional_term(pool_, concat({pattern("#"), fragment()}))});
+    const RegexTerm hosted = concat({text(U"//"), authority(), segments()});
+    const RegexTerm rootless = concat({some(path_character()), segments()});
+    const RegexTerm rooted = concat({text(U"/"), optional(rootless)});
+    const RegexTerm behind_scheme = pool_.either_of({hosted, rooted, rootless, pool_.empty()});
+    const RegexTerm absolute = concat({pattern("[A-Za-z][0-9A-Za-z+.-]*:"), behind_scheme});
+    const RegexTerm tail = concat(
+        {optional(concat({text(U"?"), query()})), optional(concat({text(U"#"), fragment()}))});
     if (!kind_.reference) return concat({absolute, tail});
-    const RegexTerm relative =
-        pool_.either_of({concat({pattern("//"), authority(), segments()}), absolute_path(),
-                         concat({some(characters("@")), segments()}), pool_.empty()});
+    // A colon in the first segment would make a scheme of what stands in front of it.
+    const RegexTerm colonless = concat({some(characters("@")), segments()});
+    const RegexTerm relative = pool_.either_of({hosted, rooted, colonless, pool_.empty()});
     return concat({pool_.either(absolute, relative), tail});
   }
 
  private:
   RegexTerm pattern(std::string_view text) { return pattern_term(pool_, text); }
-  RegexTerm concat(std::initializer_list<RegexTerm> parts) { return chain(pool_, parts); }
-  RegexTerm any_number(RegexTerm term) { return pool_.repeat(term, 0, UINT32_MAX); }
-  RegexTerm some(RegexTerm term) { return pool_.repeat(term, 1, UINT32_MAX); }
+  RegexTerm text(std::u32string_view word) { return pool_.text(word); }
+  RegexTerm concat(const std::vector<RegexTerm>& parts) { return pool_.concat_of(parts); }
+  RegexTerm optional(RegexTerm term) { return pool_.repeat(term, 0, 1); }
+  RegexTerm any_number(RegexTerm term) { return pool_.repeat(term, 0, RegexPool::kNoBound); }
+  RegexTerm some(RegexTerm term) { return pool_.repeat(term, 1, RegexPool::kNoBound); }
 
   /// unreserved, sub-delims, pct-encoded, and `more` (for brackets).
   RegexTerm characters(std::string more) {
@@ -49,25 +55,16 @@ class UriTerms {
   RegexTerm fragment() { return any_number(characters(":@/?")); }
 
   RegexTerm authority() {
-    const RegexTerm user = concat({any_number(characters(":")), pattern("@")});
+    const RegexTerm user = concat({any_number(characters(":")), text(U"@")});
     const RegexTerm future = pattern("[Vv][0-9A-Fa-f]+\\.[0-9A-Za-z._~!$&'()*+,;=:-]+");
     const RegexTerm literal =
-        concat({pattern("\\["), pool_.either(ipv6_term(pool_, 7), future), pattern("\\]")});
+        concat({text(U"["), pool_.either(ipv6_term(pool_, 7), future), text(U"]")});
     const RegexTerm host = pool_.either(any_number(characters("")), literal);
-    return concat({optional_term(pool_, user), host, pattern("(?::\\d*)?")});
+    return concat({optional(user), host, pattern("(?::\\d*)?")});
   }
 
   /// path-abempty
-  RegexTerm segments() { return any_number(concat({pattern("/"), any_number(path_character())})); }
-  RegexTerm absolute_path() {
-    return concat({pattern("/"), optional_term(pool_, rootless_path())});
-  }
-  RegexTerm rootless_path() { return concat({some(path_character()), segments()}); }
-
-  RegexTerm behind_scheme() {
-    return pool_.either_of({concat({pattern("//"), authority(), segments()}), absolute_path(),
-                            rootless_path(), pool_.empty()});
-  }
+  RegexTerm segments() { return any_number(concat({text(U"/"), any_number(path_character())})); }
 
   RegexPool& pool_;
   UriKind kind_;

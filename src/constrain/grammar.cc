@@ -3,18 +3,6 @@
 #include <algorithm>
 
 namespace zerohop {
-namespace {
-
-bool has_text(const Grammar& grammar, const std::vector<bool>& productive,
-              const Grammar::Sequence& sequence) {
-  return std::all_of(sequence.begin(), sequence.end(), [&](const GrammarSymbol& symbol) {
-    if (symbol.kind == GrammarSymbol::Kind::kRule) return bool{productive[symbol.index]};
-    return !grammar.terminals[symbol.index].automaton->empty();
-  });
-}
-
-}  // namespace
-
 Result<GrammarTerminal> make_terminal(RegexPool& pool, RegexTerm term, std::size_t states_max) {
   const RegexPool::Counted counted = pool.split_length(term);
   ContentAutomaton::Length length{counted.min, counted.max};
@@ -24,49 +12,47 @@ Result<GrammarTerminal> make_terminal(RegexPool& pool, RegexTerm term, std::size
   return GrammarTerminal{std::move(automaton), length};
 }
 
+bool has_text(const Grammar& grammar, const std::vector<bool>& productive,
+              const GrammarSymbol& symbol) {
+  if (symbol.kind == GrammarSymbol::Kind::kRule) return productive[symbol.index];
+  return !grammar.terminals[symbol.index].automaton->empty();
+}
+
+// Each alternative counts the symbols that have no text, as far as is known; a rule becomes
+// productive once and tells the alternatives in which it stands, for each place there.
 std::vector<bool> productive_rules(const Grammar& grammar) {
-  // Where a rule is used, so that each becomes productive once and tells those alone.
-  const std::size_t count = grammar.rules.size();
-  std::vector<std::vector<std::uint32_t>> users(count);
-  std::vector<std::uint32_t> waiting;
-  for (std::uint32_t rule = 0; rule < count; ++rule) {
+  struct Alternative {
+    std::uint32_t rule = 0;
+    std::size_t missing = 0;
+  };
+  std::vector<bool> productive(grammar.rules.size(), false);
+  std::vector<Alternative> alternatives;
+  std::vector<std::vector<std::size_t>> users(grammar.rules.size());  // alternatives, by rule
+  std::vector<std::uint32_t> waiting;                                 // have an alternative
+  for (std::uint32_t rule = 0; rule < grammar.rules.size(); ++rule) {
     for (const Grammar::Sequence& sequence : grammar.rules[rule].alternatives) {
+      Alternative alternative{.rule = rule};
       for (const GrammarSymbol& symbol : sequence) {
-        if (symbol.kind == GrammarSymbol::Kind::kRule) users[symbol.index].push_back(rule);
+        if (has_text(grammar, productive, symbol)) continue;
+        ++alternative.missing;
+        if (symbol.kind != GrammarSymbol::Kind::kRule) continue;
+        users[symbol.index].push_back(alternatives.size());
       }
+      if (alternative.missing == 0) waiting.push_back(rule);
+      alternatives.push_back(alternative);
     }
-    waiting.push_back(rule);
   }
-  std::vector<bool> productive(count, false);
   while (!waiting.empty()) {
     const std::uint32_t rule = waiting.back();
     waiting.pop_back();
     if (productive[rule]) continue;
-    const auto& alternatives = grammar.rules[rule].alternatives;
-    productive[rule] = std::any_of(
-        alternatives.begin(), alternatives.end(),
-        [&](const Grammar::Sequence& sequence) { return has_text(grammar, productive, sequence); });
-    if (productive[rule]) waiting.insert(waiting.end(), users[rule].begin(), users[rule].end());
-  }
-  return productive;
-}
-
-std::vector<bool> reachable_rules(const Grammar& grammar) {
-  std::vector<bool> reachable(grammar.rules.size(), false);
-  std::vector<std::uint32_t> waiting = {grammar.start};
-  reachable[grammar.start] = true;
-  while (!waiting.empty()) {
-    const std::uint32_t rule = waiting.back();
-    waiting.pop_back();
-    for (const Grammar::Sequence& sequence : grammar.rules[rule].alternatives) {
-      for (const GrammarSymbol& symbol : sequence) {
-        if (symbol.kind != GrammarSymbol::Kind::kRule || reachable[symbol.index]) continue;
-        reachable[symbol.index] = true;
-        waiting.push_back(symbol.index);
-      }
+    productive[rule] = true;
+    for (const std::size_t user : users[rule]) {
+      Alternative& alternative = alternatives[user];
+      if (--alternative.missing == 0) waiting.push_back(alternative.rule);
     }
   }
-  return reachable;
+  return productive;
 }
 
 }  // namespace zerohop

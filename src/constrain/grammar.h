@@ -17,6 +17,9 @@
 
 namespace zerohop {
 
+/// In one grammar. Returns are found by recursion over rules (grammar_returns.cc).
+inline constexpr std::size_t kGrammarRulesMax = 10'000;
+
 struct GrammarSymbol {
   enum class Kind : std::uint8_t { kTerminal, kRule };
   Kind kind = Kind::kTerminal;
@@ -53,10 +56,11 @@ inline GrammarSymbol rule_symbol(std::uint32_t index) {
 /// than `states_max` states.
 Result<GrammarTerminal> make_terminal(RegexPool& pool, RegexTerm term, std::size_t states_max);
 
-/// Of each rule: whether some text is derived from it.
+/// Of each rule: whether some text is derived from it. Time: linear in the symbols.
 std::vector<bool> productive_rules(const Grammar& grammar);
 
-/// Of each rule: whether the start rule can need it.
-std::vector<bool> reachable_rules(const Grammar& grammar);
+/// Whether some text is derived from `symbol`. `productive`: of the grammar's productive_rules().
+bool has_text(const Grammar& grammar, const std::vector<bool>& productive,
+              const GrammarSymbol& symbol);
 
 }  // namespace zerohop

@@ -18,7 +18,6 @@ using Kind = GrammarExpression::Kind;
 // An automaton that is larger may be exponential in what was written; rules are not.
 constexpr std::size_t kTerminalStatesMax = 2'000;
 constexpr std::size_t kFoldedPartsMax = 2'000;
-constexpr std::size_t kRulesMax = 10'000;
 constexpr std::size_t kSymbolsMax = 200'000;
 
 class Lowering {
@@ -40,14 +39,13 @@ class Lowering {
       }
     }
     const std::vector<bool> productive = productive_rules(result_.grammar);
-    const std::vector<bool> reachable = reachable_rules(result_.grammar);
     const std::vector<bool> written = used();
     for (std::size_t rule = 0; rule < named; ++rule) {
       const GrammarDraft::Rule& draft = draft_.rules[rule];
       if (!productive[rule]) {
         return fault(draft.at, "no text can be derived from '" + draft.name + "'");
       }
-      if (!reachable[rule] && !written[rule]) result_.unused.push_back(draft.name);
+      if (!written[rule]) result_.unused.push_back(draft.name);
     }
     return std::move(result_);
   }
@@ -134,9 +132,7 @@ class Lowering {
     if (expression.kind == Kind::kRepeat) {
       return pool_.repeat(terms.front(), expression.min, expression.max);
     }
-    RegexTerm whole = pool_.empty();
-    for (std::size_t i = terms.size(); i-- > 0;) whole = pool_.concat(terms[i], whole);
-    return whole;
+    return pool_.concat_of(terms);
   }
 
   std::optional<RegexTerm> term_of_rule(std::uint32_t rule, std::size_t& parts) {
@@ -227,7 +223,7 @@ class Lowering {
   }
 
   GrammarSymbol new_rule() {
-    if (result_.grammar.rules.size() >= kRulesMax) too_large_ = true;
+    if (result_.grammar.rules.size() >= kGrammarRulesMax) too_large_ = true;
     result_.grammar.rules.emplace_back();
     return rule_symbol(static_cast<std::uint32_t>(result_.grammar.rules.size() - 1));
   }

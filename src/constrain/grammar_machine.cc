@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "base/utf8.h"
-#include "constrain/content_coding.h"
 #include "constrain/grammar_lexicon.h"
 #include "constrain/grammar_returns.h"
 #include "constrain/grammar_tables.h"
@@ -290,7 +289,7 @@ Result<std::unique_ptr<ConstraintMachine>> make_choice_machine(
   std::vector<RegexTerm> terms;
   for (const std::string& text : texts) {
     if (!utf8_is_valid(text)) return invalid_request({}, "a choice's text is not UTF-8");
-    terms.push_back(pool.text(decode_utf8(text)));
+    terms.push_back(pool.text(utf8_decode(text)));
   }
   const RegexTerm term = pool.either_of(std::move(terms));
   if (pool.exhausted()) return invalid_request({}, "the choice is too large");

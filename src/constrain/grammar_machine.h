@@ -18,9 +18,13 @@
 // Only productive rules and terminals are kept, so every item of a state can be finished, and a
 // state without items is the dead one.
 //
-// Bounds. An ambiguous grammar may have ever more readings of a growing text. A state follows at
-// most kReadingsMax of them; what lies beyond is left out, which forbids texts but allows none, and
-// the readings that are followed can be finished. So the promise of constraint_machine.h holds.
+// Bounds. An ambiguous grammar may have ever more readings of a growing text. Of the items that
+// stand behind a byte a state keeps kReadingsMax at most; what lies beyond is left out, which
+// forbids texts but allows none, and the items that are kept can be finished. So the promise of
+// constraint_machine.h holds. What closing adds to these items is not cut.
+//
+// shortest_end() is shortest in bytes among texts whose terminals are each written with the fewest
+// characters.
 //
 // Rules, symbols and terminals are bounded when the machine is made. One thread, as the contract
 // says.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -158,7 +159,64 @@ TEST(GrammarMachine, RightAndLeftRecursionReachNoNewStates) {
   }
 }
 
-TEST(GrammarMachine, StaysFinishableBeyondItsReadings) {
+// The bits of `number`, behind an a.
+Grammar::Sequence word_of(std::size_t number) {
+  constexpr std::size_t kBits = 12;
+  Grammar::Sequence word = {kA};
+  for (std::size_t bit = kBits; bit-- > 0;) word.push_back((number >> bit & 1) != 0 ? kB : kA);
+  return word;
+}
+
+TEST(GrammarMachine, ForbidsTextsBeyondItsReadingsAndStaysFinishable) {
+  constexpr std::size_t kWords = kReadingsMax + 500;
+  std::vector<Grammar::Sequence> words;
+  for (std::size_t i = 0; i < kWords; ++i) words.push_back(word_of(i));
+  const Machine machine = std::move(make_grammar_machine(over_alphabet({words}))).value();
+  for (std::size_t i = 0; i < kWords; ++i) {
+    MachineState state = machine->start();
+    for (const GrammarSymbol& symbol : words[i]) {
+      state = machine->step(state, static_cast<unsigned char>(kAlphabet[symbol.index]));
+      if (state == kDeadState) break;
+      const MachineState last = step_all(*machine, state, machine->shortest_end(state));
+      ASSERT_NE(last, kDeadState);
+      ASSERT_TRUE(machine->accepting(last));
+    }
+    ASSERT_EQ(state != kDeadState, i < kReadingsMax) << i;
+  }
+}
+
+// Each rule of a chain goes on to the next one or calls itself; only the last one is empty. Work
+// that grows with the square of the symbols makes this test ten times as slow, and the next one
+// take more than a minute.
+TEST(GrammarMachine, TakesAChainOfAsManyRecursiveRulesAsAreAllowed) {
+  std::vector<std::vector<Grammar::Sequence>> rules;
+  for (std::uint32_t i = 0; i + 1 < kGrammarRulesMax; ++i) {
+    rules.push_back({{rule_symbol(i + 1)}, {kA, rule_symbol(i), kB}});
+  }
+  rules.push_back({{}});
+  const Machine machine = std::move(make_grammar_machine(over_alphabet(rules))).value();
+  EXPECT_TRUE(machine->accepting(machine->start()));
+  EXPECT_EQ(machine->shortest_end(machine->step(machine->start(), 'a')), "b");
+  rules.emplace_back();
+  EXPECT_FALSE(make_grammar_machine(over_alphabet(rules)).ok());
+}
+
+TEST(GrammarMachine, TakesOneLongAlternativeOfManyRules) {
+  constexpr std::uint32_t kWords = 9'000;
+  constexpr std::size_t kTimes = 20;
+  std::vector<std::vector<Grammar::Sequence>> rules(1 + kWords, {{kA}});
+  Grammar::Sequence all;
+  for (std::uint32_t word = kWords; word > 0; --word)
+    all.insert(all.end(), kTimes, rule_symbol(word));
+  rules[0] = {all};
+  const Grammar grammar = over_alphabet(rules);
+  const std::vector<bool> productive = productive_rules(grammar);
+  EXPECT_EQ(std::count(productive.begin(), productive.end(), true), 1 + kWords);
+  const Machine machine = std::move(make_grammar_machine(grammar)).value();
+  EXPECT_EQ(machine->shortest_end_bytes(machine->start()), kWords * kTimes);
+}
+
+TEST(GrammarMachine, StaysFinishableInALongAmbiguousText) {
   const GrammarSymbol s = rule_symbol(0);
   const Machine machine =
       std::move(make_grammar_machine(over_alphabet({{{s, s}, {s, kA, s}, {kA}, {kA, s, kB}}})))

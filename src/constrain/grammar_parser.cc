@@ -18,7 +18,6 @@ using Expression = GrammarExpression;
 using Kind = GrammarExpression::Kind;
 
 constexpr std::size_t kDepthMax = 100;
-constexpr std::size_t kNamesMax = 10'000;
 
 Expression of_term(RegexTerm term) { return {.kind = Kind::kTerm, .term = term}; }
 
@@ -83,7 +82,7 @@ class Parser {
     const auto next = static_cast<std::uint32_t>(draft_.rules.size());
     const auto [place, added] = names_.try_emplace(std::string(name), next);
     if (added) {
-      if (next >= kNamesMax) scanner_.fail_at(at, "more rules than are allowed");
+      if (next >= kGrammarRulesMax) scanner_.fail_at(at, "more rules than are allowed");
       draft_.rules.push_back({.name = std::string(name), .at = at});
       draft_.rules.back().terminal = lark_ && is_terminal(name);
     }
@@ -283,9 +282,8 @@ class Parser {
   }
 
   std::optional<Expression> in_any_case(const std::u32string& word, std::size_t at) {
-    RegexTerm term = pool_.empty();
-    for (std::size_t i = word.size(); i-- > 0;) {
-      const char32_t letter = word[i];
+    std::vector<RegexTerm> letters;
+    for (const char32_t letter : word) {
       if (letter >= 0x80) {
         return scanner_.fail_at(at, "only ASCII texts can be taken in capitals as well");
       }
@@ -293,9 +291,9 @@ class Parser {
       const bool both = lower >= U'a' && lower <= U'z';
       const CodePointSet set = both ? CodePointSet{{lower, lower}, {lower - 0x20, lower - 0x20}}
                                     : CodePointSet{{letter, letter}};
-      term = pool_.concat(pool_.one_of(set), term);
+      letters.push_back(pool_.one_of(set));
     }
-    return of_term(term);
+    return of_term(pool_.concat_of(letters));
   }
 
   std::optional<Expression> regex(std::size_t at) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "constrain/content_coding.h"
+#include "base/hex.h"
+#include "base/utf8.h"
 
 namespace zerohop {
 namespace {
@@ -56,13 +57,6 @@ void GrammarScanner::skip_spaces() {
   }
 }
 
-std::string_view GrammarScanner::rest_of_line() {
-  const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-  const std::string_view line = text_.substr(at_, end - at_);
-  at_ = end;
-  return line;
-}
-
 std::string_view GrammarScanner::name() {
   const std::size_t end = name_end(text_, at_, dialect_);
   const std::string_view found = text_.substr(at_, end - at_);
@@ -102,14 +96,9 @@ std::optional<std::uint32_t> GrammarScanner::count() {
 std::optional<char32_t> GrammarScanner::hex(std::size_t digits) {
   char32_t code = 0;
   for (std::size_t i = 0; i < digits; ++i, ++at_) {
-    const char lower = static_cast<char>(peek() | 0x20);
-    if (is_digit(peek())) {
-      code = code * 16 + static_cast<char32_t>(peek() - '0');
-    } else if (lower >= 'a' && lower <= 'f') {
-      code = code * 16 + static_cast<char32_t>(lower - 'a' + 10);
-    } else {
-      return fail("a hexadecimal digit is missing");
-    }
+    const int digit = hex_digit_value(peek());
+    if (digit < 0) return fail("a hexadecimal digit is missing");
+    code = code * 16 + static_cast<char32_t>(digit);
   }
   if (!is_scalar_value(code)) return fail("no such character");
   return code;
@@ -139,11 +128,7 @@ std::optional<char32_t> GrammarScanner::escape() {
 
 std::optional<char32_t> GrammarScanner::character() {
   if (take("\\")) return escape();
-  const auto lead = static_cast<unsigned char>(peek());
-  const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  const std::u32string decoded = decode_utf8(text_.substr(at_, size));
-  at_ += size;
-  return decoded.front();
+  return utf8_next(text_, at_);
 }
 
 std::optional<std::u32string> GrammarScanner::quoted() {

@@ -31,8 +31,6 @@ class GrammarScanner {
 
   /// Spaces, line breaks and comments.
   void skip_spaces();
-  /// The rest of the line.
-  std::string_view rest_of_line();
 
   /// Empty when no name begins here.
   std::string_view name();

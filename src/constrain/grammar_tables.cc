@@ -5,12 +5,12 @@
 #include <queue>
 #include <utility>
 
+#include "base/check.h"
 #include "constrain/content_coding.h"
 
 namespace zerohop {
 namespace {
 
-constexpr std::size_t kRulesMax = 10'000;  // closures recurse over rules
 constexpr std::size_t kPositionsMax = 500'000;
 constexpr std::uint32_t kBytesMax = 1 << 20;  // of the shortest text of any rule
 constexpr std::uint32_t kUnknown = UINT32_MAX;
@@ -22,8 +22,8 @@ Error too_large(const std::string& what) {
 }  // namespace
 
 Result<std::shared_ptr<const GrammarTables>> GrammarTables::make(Grammar grammar) {
-  if (grammar.rules.size() > kRulesMax) {
-    return too_large("more than " + std::to_string(kRulesMax) + " rules");
+  if (grammar.rules.size() > kGrammarRulesMax) {
+    return too_large("more than " + std::to_string(kGrammarRulesMax) + " rules");
   }
   std::size_t positions = 2;
   for (const Grammar::Rule& rule : grammar.rules) {
@@ -32,12 +32,12 @@ Result<std::shared_ptr<const GrammarTables>> GrammarTables::make(Grammar grammar
   if (positions > kPositionsMax) {
     return too_large("more than " + std::to_string(kPositionsMax) + " symbols");
   }
-  if (!productive_rules(grammar)[grammar.start]) {
+  const std::vector<bool> productive = productive_rules(grammar);
+  if (!productive[grammar.start]) {
     return invalid_request({}, "no text can be derived from the grammar's start rule");
   }
   auto tables = std::make_shared<GrammarTables>();
-  tables->lay_out(grammar);
-  tables->find_nullable();
+  tables->lay_out(grammar, productive);
   tables->find_shortest();
   for (const std::uint32_t bytes : tables->bytes_) {
     if (bytes > kBytesMax) return too_large("the shortest text of a rule has more than 1 MiB");
@@ -45,16 +45,13 @@ Result<std::shared_ptr<const GrammarTables>> GrammarTables::make(Grammar grammar
   return std::shared_ptr<const GrammarTables>(std::move(tables));
 }
 
-void GrammarTables::lay_out(const Grammar& grammar) {
-  const std::vector<bool> productive = productive_rules(grammar);
+void GrammarTables::lay_out(const Grammar& grammar, const std::vector<bool>& productive) {
   const auto push = [&](Symbol symbol, std::uint32_t index) {
     symbols_.push_back(symbol);
     indices_.push_back(index);
   };
   const auto live = [&](const GrammarSymbol& symbol) {
-    return symbol.kind == GrammarSymbol::Kind::kRule
-               ? bool{productive[symbol.index]}
-               : !grammar.terminals[symbol.index].automaton->empty();
+    return has_text(grammar, productive, symbol);
   };
   push(Symbol::kRule, grammar.start);
   push(Symbol::kEnd, 0);
@@ -76,24 +73,9 @@ void GrammarTables::lay_out(const Grammar& grammar) {
     if (!terminal.automaton->empty()) {
       const ContentDecoder decoder(*terminal.automaton, TextCoding::kUtf8);
       text = decoder.shortest_end(decoder.start());
+      ZH_CHECK(!text.empty());  // nullable() relies on it
     }
     terminal_texts_.push_back(std::move(text));
-  }
-}
-
-void GrammarTables::find_nullable() {
-  nullable_.assign(alternatives_.size(), false);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t rule = 0; rule < alternatives_.size(); ++rule) {
-      if (nullable_[rule]) continue;
-      for (GrammarPosition at : alternatives_[rule]) {
-        while (symbols_[at] == Symbol::kRule && nullable_[indices_[at]]) ++at;
-        if (symbols_[at] != Symbol::kEnd) continue;
-        nullable_[rule] = changed = true;
-        break;
-      }
-    }
   }
 }
 
@@ -113,7 +95,7 @@ std::uint32_t GrammarTables::sum(GrammarPosition position) const {
 // so a shortest text is made of rules that were settled before, and never of itself.
 void GrammarTables::find_shortest() {
   bytes_.assign(symbols_.size(), 0);
-  rule_bytes_.assign(alternatives_.size(), 0);
+  rule_bytes_.assign(alternatives_.size(), kUnknown);
   shortest_.assign(alternatives_.size(), kUnknown);
   struct User {
     std::uint32_t rule;
@@ -175,13 +157,6 @@ void GrammarTables::append_text(std::string& text, GrammarPosition position) con
       open.push_back(shortest_[index]);
     }
   }
-}
-
-std::size_t GrammarTables::memory_bytes() const {
-  std::size_t bytes = symbols_.size() * (sizeof(Symbol) + 2 * sizeof(std::uint32_t)) +
-                      alternatives_.size() * (sizeof(alternatives_[0]) + sizeof(std::uint32_t));
-  for (const GrammarTerminal& terminal : terminals_) bytes += terminal.automaton->memory_bytes();
-  return bytes;
 }
 
 }  // namespace zerohop

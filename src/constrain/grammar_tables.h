@@ -33,7 +33,8 @@ class GrammarTables {
   Symbol symbol(GrammarPosition position) const { return symbols_[position]; }
   /// Of a terminal or rule.
   std::uint32_t index(GrammarPosition position) const { return indices_[position]; }
-  /// Bytes of the shortest text from here to the end of the alternative.
+  /// Bytes of the shortest text from here to the end of the alternative, where each terminal is
+  /// written with the fewest characters.
   std::uint32_t bytes(GrammarPosition position) const { return bytes_[position]; }
   /// Appends that text.
   void append_text(std::string& text, GrammarPosition position) const;
@@ -42,13 +43,11 @@ class GrammarTables {
   const std::vector<GrammarPosition>& alternatives(std::uint32_t rule) const {
     return alternatives_[rule];
   }
-  bool nullable(std::uint32_t rule) const { return nullable_[rule]; }
+  bool nullable(std::uint32_t rule) const { return rule_bytes_[rule] == 0; }
   const std::vector<GrammarTerminal>& terminals() const { return terminals_; }
-  std::size_t memory_bytes() const;
 
  private:
-  void lay_out(const Grammar& grammar);
-  void find_nullable();
+  void lay_out(const Grammar& grammar, const std::vector<bool>& productive);
   void find_shortest();
   std::uint32_t sum(GrammarPosition position) const;
 
@@ -58,7 +57,6 @@ class GrammarTables {
   std::vector<std::vector<GrammarPosition>> alternatives_;  // of each rule
   std::vector<GrammarPosition> shortest_;                   // alternative of each rule
   std::vector<std::uint32_t> rule_bytes_;                   // of each rule's shortest text
-  std::vector<bool> nullable_;
   std::vector<GrammarTerminal> terminals_;
   std::vector<std::string> terminal_texts_;  // the shortest of each
 };

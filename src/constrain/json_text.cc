@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/utf8.h"
 #include "constrain/json_prefix.h"
 
 namespace zerohop {
@@ -14,27 +15,6 @@ constexpr std::string_view kSpaces = " \n\r\t";
 std::string_view without_spaces_in_front(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kSpaces);
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) {
-    text.push_back(static_cast<char>(0x80 | ((code >> shift) & 0x3f)));
-  };
-  if (code < 0x80) {
-    text.push_back(static_cast<char>(code));
-  } else if (code < 0x800) {
-    text.push_back(static_cast<char>(0xc0 | (code >> 6)));
-    tail(0);
-  } else if (code < 0x10000) {
-    text.push_back(static_cast<char>(0xe0 | (code >> 12)));
-    tail(6);
-    tail(0);
-  } else {
-    text.push_back(static_cast<char>(0xf0 | (code >> 18)));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
 }
 
 // The four digits at the front of `json`; nothing when there are fewer.
@@ -52,13 +32,13 @@ std::size_t read_code(std::string_view json, std::string& text) {
   const auto code = hex_code(json.substr(2));
   if (!code) return 0;
   if (*code < 0xd800 || *code > 0xdbff) {
-    append_utf8(text, *code);
+    utf8_append(text, *code);
     return 6;
   }
   if (json.size() < 12) return 0;
   const auto low = hex_code(json.substr(8));
   if (!low) return 0;
-  append_utf8(text, 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00));
+  utf8_append(text, 0x10000 + ((*code - 0xd800) << 10) + (*low - 0xdc00));
   return 12;
 }
 

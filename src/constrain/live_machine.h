@@ -29,7 +29,8 @@ class LiveMachine {
   std::uint64_t cache_id() const;
   std::uint32_t generation() const { return generation_; }
 
-  /// Counts one token of a user; true: the machine is too large, call trim().
+  /// Counts one token of a user; true: the machine is too large, call trim(), and in front of that
+  /// MaskCache::forget(cache_id()).
   bool note_token() {
     ++tokens_;
     return machine_->memory_bytes() > limit_;

@@ -44,7 +44,7 @@ class MaskCache {
   /// (TokenTrie::covers_controls()).
   const TokenMask& mask(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state);
 
-  /// Forgets a machine that is gone.
+  /// Forgets a machine: to be called in front of LiveMachine::trim(), and when one is dropped.
   void forget(std::uint64_t machine_id) { store_.forget_machine(machine_id); }
 
   const TokenTrie& tokens() const { return *trie_; }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "constrain/constraint_session.h"
 #include "constrain/constraint_test_kit.h"
 
 namespace zerohop {
@@ -77,6 +78,23 @@ TEST(MaskCache, MakesAMaskOnceUntilItsMachineIsForgotten) {
   EXPECT_EQ(cache.statistics().built, 2u);
   cache.mask(machine, 7, 1);
   EXPECT_EQ(cache.statistics().built, 3u);
+}
+
+TEST(MaskCache, DropsTheMasksOfAMachineThatHasGrownTooLarge) {
+  const auto trie = vocabulary_of({"ab"});
+  MaskCache cache(trie, 1 << 20);
+  TableMachine machine({{.next = {{'a', 0}}, .accepting = true}});
+  // A limit of nothing: the machine is replaced behind the first token.
+  const auto live = std::make_shared<LiveMachine>(machine.renew(), 1, 0);
+  ConstraintSession session({.machine = live, .masks = &cache, .tokens_max = 10});
+  const std::size_t before = cache.memory_bytes();
+  const TokenMask mask = session.mask();
+  const std::size_t with_mask = cache.memory_bytes();
+  EXPECT_GT(with_mask, before);
+  session.accept('a');
+  EXPECT_EQ(live->generation(), 1u);
+  EXPECT_LT(cache.memory_bytes(), with_mask);
+  EXPECT_EQ(session.mask().ids, mask.ids);
 }
 
 TEST(MaskStore, StaysUnderItsLimitAndDropsTheLeastRecentlyUsed) {

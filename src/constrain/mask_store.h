@@ -4,7 +4,7 @@
 // One owner; not thread-safe.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -49,8 +49,8 @@ struct KeptMask {
 
   std::vector<std::uint8_t> allowed;  ///< kSuffix: by number of the suffix
 
-  std::array<std::uint64_t, 4> bytes{};  ///< kLoop: the set
-  ByteTrie others;                       ///< kLoop: tokens that have another byte
+  std::bitset<256> bytes;  ///< kLoop: the set
+  ByteTrie others;         ///< kLoop: tokens that have another byte
 
   std::size_t memory_bytes() const;
 };
@@ -70,7 +70,6 @@ class MaskStore {
   void forget_machine(std::uint64_t machine_id);
 
   std::size_t memory_bytes() const { return bytes_; }
-  std::size_t size() const { return entries_.size(); }
 
  private:
   struct KeyHash {

@@ -1,12 +1,13 @@
 #include "constrain/mask_walk.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
-#include "base/random.h"
 #include "constrain/regex_algebra.h"
 
 namespace zerohop {
@@ -15,16 +16,18 @@ namespace {
 // With fewer bytes that loop, leaving their tokens out of the walk saves nothing.
 constexpr std::size_t kLoopBytesMin = 16;
 
-constexpr std::uint32_t kDeadPlace = ContentAutomaton::kNoState;
-
-bool has(const std::array<std::uint64_t, 4>& set, unsigned char byte) {
-  return (set[byte / 64] >> (byte % 64) & 1) != 0;
+// How walk_trie() goes on in a machine's states, and in places of content.
+auto stepper(ConstraintMachine& machine) {
+  return [&machine](MachineState& state, std::uint8_t byte) {
+    state = machine.step(state, byte);
+    return state != kDeadState;
+  };
+}
+auto stepper(const ContentDecoder& decoder) {
+  return [&decoder](ContentPlace& place, std::uint8_t byte) { return decoder.step(place, byte); };
 }
 
-// Automata do not change once they are made.
-ContentDecoder decoder_of(const ContentRun& run) {
-  return ContentDecoder(const_cast<ContentAutomaton&>(*run.automaton), run.coding);
-}
+ContentDecoder decoder_of(const ContentRun& run) { return {*run.automaton, run.coding}; }
 
 enum class Escapes : bool { kNone, kBackslash };
 
@@ -80,22 +83,16 @@ TokenMask MaskWalk::find(ConstraintMachine& machine, std::uint64_t machine_id, M
 
 void MaskWalk::walk(ConstraintMachine& machine, MachineState state, const ByteTrie& trie,
                     MaskBuilder& mask) {
-  walk_trie(
-      trie, state, states_,
-      [&](MachineState from, std::uint8_t byte) { return machine.step(from, byte); },
-      [](MachineState next) { return next == kDeadState; },
-      [&](std::size_t node, MachineState) { mask.add(trie.values(node)); });
+  walk_trie(trie, state, states_, stepper(machine),
+            [&](std::span<const std::uint32_t> found, MachineState) { mask.add(found); });
 }
 
 void MaskWalk::walk_loops(const Place& place, MaskBuilder& mask) {
-  std::array<std::uint64_t, 4> loops{};
-  std::size_t count = 0;
+  std::bitset<256> loops;
   for (unsigned byte = 0; byte < 256; ++byte) {
-    if (place.machine.step(place.state, static_cast<unsigned char>(byte)) != place.state) continue;
-    loops[byte / 64] |= std::uint64_t{1} << (byte % 64);
-    ++count;
+    loops[byte] = place.machine.step(place.state, static_cast<unsigned char>(byte)) == place.state;
   }
-  if (count < kLoopBytesMin) {
+  if (loops.count() < kLoopBytesMin) {
     walk(place.machine, place.state, tokens_.trie(), mask);
     return;
   }
@@ -104,10 +101,8 @@ void MaskWalk::walk_loops(const Place& place, MaskBuilder& mask) {
   walk(place.machine, place.state, kept->others, mask);
 }
 
-std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::array<std::uint64_t, 4>& bytes) {
-  std::uint64_t hash = 0;
-  for (const std::uint64_t word : bytes) hash = mix64(hash ^ word);
-  const MaskKey key{.owner = hash, .kind = MaskKey::Kind::kLoop};
+std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::bitset<256>& bytes) {
+  const MaskKey key{.owner = std::hash<std::bitset<256>>()(bytes), .kind = MaskKey::Kind::kLoop};
   if (auto kept = store_.find(key); kept && kept->bytes == bytes) return kept;
   MaskBuilder inside(tokens_.width());
   std::vector<ByteTrie::Entry> others;
@@ -116,7 +111,7 @@ std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::array<std::uint
     for (const std::uint32_t token : trie.values(i)) {
       const std::string_view text = tokens_.bytes(static_cast<Token>(token));
       const bool pure = std::all_of(text.begin(), text.end(), [&](char byte) {
-        return has(bytes, static_cast<unsigned char>(byte));
+        return bytes[static_cast<unsigned char>(byte)];
       });
       if (pure) {
         inside.add(static_cast<Token>(token));
@@ -177,22 +172,16 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
   MaskBuilder mask(tokens_.width());
   KeptMask made;
   const bool counted = automaton.identity() == anything_->identity();
-  const ByteTrie& trie = tokens_.trie();
-  walk_trie(
-      trie, ContentPlace{.state = run.state, .count = count}, places_,
-      [&](ContentPlace from, std::uint8_t byte) {
-        if (!decoder.step(from, byte)) from.state = kDeadPlace;
-        return from;
-      },
-      [](const ContentPlace& next) { return next.state == kDeadPlace; },
-      [&](std::size_t node, const ContentPlace& at) {
-        mask.add(trie.values(node));
-        if (!counted) return;
-        const std::uint32_t begun = decoder.at_character_border(at) ? 0 : 1;
-        for (const std::uint32_t token : trie.values(node)) {
-          made.needs.push_back({at.count - count + begun, static_cast<Token>(token)});
-        }
-      });
+  const ContentPlace start{.state = run.state, .count = count};
+  walk_trie(tokens_.trie(), start, places_, stepper(decoder),
+            [&](std::span<const std::uint32_t> found, const ContentPlace& at) {
+              mask.add(found);
+              if (!counted) return;
+              const std::uint32_t begun = decoder.at_character_border(at) ? 0 : 1;
+              for (const std::uint32_t token : found) {
+                made.needs.push_back({at.count - count + begun, static_cast<Token>(token)});
+              }
+            });
   std::stable_sort(made.needs.begin(), made.needs.end(),
                    [](const auto& a, const auto& b) { return a.characters > b.characters; });
   made.mask = mask.take();
@@ -201,38 +190,22 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
 
 void MaskWalk::leave(const Place& place, const ContentRun& run, MaskBuilder& mask) {
   const Split& split = split_at(run);
-  const ByteTrie& prefixes = split.prefixes;
   if (run.behind != kDeadState) {
     const auto suffixes = suffixes_behind({place.machine, place.machine_id, run.behind}, run);
     ContentDecoder decoder = decoder_of(run);
     const ContentPlace start{.state = run.state, .count = run.count};
-    const auto take = [&](std::span<const std::uint32_t> groups, const ContentPlace& at) {
-      if (groups.empty() || !decoder.accepts(at)) return;
-      add_group(split, groups.front(), *suffixes, mask);
-    };
-    take(prefixes.root_values(), start);
-    walk_trie(
-        prefixes, start, places_,
-        [&](ContentPlace from, std::uint8_t byte) {
-          if (!decoder.step(from, byte)) from.state = kDeadPlace;
-          return from;
-        },
-        [](const ContentPlace& next) { return next.state == kDeadPlace; },
-        [&](std::size_t node, const ContentPlace& at) { take(prefixes.values(node), at); });
+    walk_trie(split.prefixes, start, places_, stepper(decoder),
+              [&](std::span<const std::uint32_t> groups, const ContentPlace& at) {
+                if (decoder.accepts(at)) add_group(split, groups.front(), *suffixes, mask);
+              });
     return;
   }
   std::vector<std::pair<std::uint32_t, MachineState>> ends;  // group, state behind the byte
-  const auto note = [&](std::span<const std::uint32_t> groups, MachineState at) {
-    if (groups.empty()) return;
-    const MachineState behind = place.machine.step(at, *run.leaving);
-    if (behind != kDeadState) ends.emplace_back(groups.front(), behind);
-  };
-  note(prefixes.root_values(), place.state);
-  walk_trie(
-      prefixes, place.state, states_,
-      [&](MachineState from, std::uint8_t byte) { return place.machine.step(from, byte); },
-      [](MachineState next) { return next == kDeadState; },
-      [&](std::size_t node, MachineState at) { note(prefixes.values(node), at); });
+  walk_trie(split.prefixes, place.state, states_, stepper(place.machine),
+            [&](std::span<const std::uint32_t> groups, MachineState at) {
+              const MachineState behind = place.machine.step(at, *run.leaving);
+              if (behind != kDeadState) ends.emplace_back(groups.front(), behind);
+            });
   for (const auto& [group, behind] : ends) {
     const auto suffixes = suffixes_behind({place.machine, place.machine_id, behind}, run);
     add_group(split, group, *suffixes, mask);
@@ -257,14 +230,10 @@ std::shared_ptr<const KeptMask> MaskWalk::suffixes_behind(const Place& behind,
   const Split& split = split_at(run);
   KeptMask made;
   made.allowed.assign(split.suffix_count, 0);
-  for (const std::uint32_t suffix : split.suffixes.root_values()) made.allowed[suffix] = 1;
-  walk_trie(
-      split.suffixes, behind.state, states_,
-      [&](MachineState from, std::uint8_t byte) { return behind.machine.step(from, byte); },
-      [](MachineState next) { return next == kDeadState; },
-      [&](std::size_t node, MachineState) {
-        for (const std::uint32_t suffix : split.suffixes.values(node)) made.allowed[suffix] = 1;
-      });
+  walk_trie(split.suffixes, behind.state, states_, stepper(behind.machine),
+            [&](std::span<const std::uint32_t> suffixes, MachineState) {
+              for (const std::uint32_t suffix : suffixes) made.allowed[suffix] = 1;
+            });
   return store_.keep(key, std::move(made));
 }
 

@@ -20,7 +20,7 @@
 // One owner (mask_cache.h); not thread-safe.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -68,7 +68,7 @@ class MaskWalk {
   void walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask);
   void leave(const Place& place, const ContentRun& run, MaskBuilder& mask);
 
-  std::shared_ptr<const KeptMask> loop_tokens(const std::array<std::uint64_t, 4>& bytes);
+  std::shared_ptr<const KeptMask> loop_tokens(const std::bitset<256>& bytes);
   std::shared_ptr<const KeptMask> content_tokens(const ContentRun& run);
   void add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuilder& mask) const;
   std::shared_ptr<const KeptMask> suffixes_behind(const Place& behind, const ContentRun& run);

@@ -86,9 +86,9 @@ const std::vector<std::string> kWords{
 std::shared_ptr<ContentAutomaton> automaton_of(int which, const ContentAutomaton::Length& length) {
   RegexPool pool;
   const RegexTerm letters = pool.one_of(CodePointSet{{'a', 'c'}, {0xe9, 0xe9}});
-  const RegexTerm pairs = pool.repeat(pool.concat(letters, letters), 0, UINT32_MAX);
+  const RegexTerm pairs = pool.repeat(pool.concat(letters, letters), 0, RegexPool::kNoBound);
   const RegexTerm term = which == 0   ? pool.any()
-                         : which == 1 ? pool.repeat(letters, 0, UINT32_MAX)
+                         : which == 1 ? pool.repeat(letters, 0, RegexPool::kNoBound)
                          : which == 2 ? pairs
                                       : pool.complement(pool.text(U"ab"));
   auto made = ContentAutomaton::make(pool, term, length, {});
@@ -102,7 +102,7 @@ TEST(MaskWalk, AgreesWithEveryTokensOwnWalkInsideStrings) {
   std::uint64_t id = 0;
   int runs = 0;
   const std::vector<ContentAutomaton::Length> lengths{
-      {}, {0, 1}, {0, 3}, {2, 4}, {3, UINT32_MAX}, {0, 7}, {0, 1000}};
+      {}, {0, 1}, {0, 3}, {2, 4}, {3, ContentAutomaton::kUnbounded}, {0, 7}, {0, 1000}};
   for (int which = 0; which < 4; ++which) {
     for (const auto& length : lengths) {
       const auto automaton = automaton_of(which, length);

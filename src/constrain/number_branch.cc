@@ -46,7 +46,7 @@ NumberBranch::NumberBranch(NumberBranchParts parts) : parts_(std::move(parts)) {
   place_min_ = static_cast<std::int32_t>(place_min - 1);
   for (std::size_t i = 0; i < parts_.moduli.size(); ++i) {
     fraction_max_ = std::max(fraction_max_, fraction_digits(i) + 1);
-    if (parts_.moduli[i].divisor != 1) coprime_ = false;
+    if (parts_.moduli[i].divisor != 1) powers_of_ten_ = false;
   }
   width_ = kHeadWords + (parts_.rule.marks.size() + kOrdersInWord - 1) / kOrdersInWord +
            2 * parts_.moduli.size();
@@ -280,7 +280,7 @@ ExponentStates::Set NumberBranch::exponents(const Config& config) const {
 
 // Whether all digits but 0 lead to the same state.
 bool NumberBranch::digits_alike(const Config& config) const {
-  return coprime_ && config.compared == 0 && !config.zero;
+  return powers_of_ten_ && config.compared == 0 && !config.zero;
 }
 
 bool NumberBranch::build(std::uint32_t from) {

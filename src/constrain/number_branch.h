@@ -18,7 +18,7 @@
 //    [1-9] = integer ↺ ──'.'──► point              for ExponentStates
 //
 // What has been settled is put into one form (settle()), so that equal futures meet in one state;
-// dead ends that remain are trimmed by NumberLanguage. An integer within 0..100 has 60 states.
+// dead ends that remain are trimmed by NumberLanguage. An integer within 0..100 has 48 states.
 #pragma once
 
 #include <cstddef>
@@ -98,7 +98,7 @@ class NumberBranch {
   std::int32_t place_min_ = 0;
   std::uint32_t compared_max_ = 0;
   std::uint32_t fraction_max_ = 0;
-  bool coprime_ = true;  // all divisors are 1
+  bool powers_of_ten_ = true;  // every modulus is one
 
   Config next_;                       // the state behind a byte
   std::size_t width_ = 0;             // words of a key

@@ -64,10 +64,11 @@ Error too_large(std::size_t states_max) {
                                  std::to_string(states_max) + " states");
 }
 
-// Whether one state per place or per remainder would already be too many.
+// Whether one state per mark, place or remainder would already be too many.
 bool hopeless(const MagnitudeRule& rule, const std::vector<NumberModulus>& all,
               std::size_t states_max) {
   const auto limit = static_cast<std::int64_t>(states_max);
+  if (rule.marks.size() > states_max) return true;
   bool bounded = false;
   for (const NumberMark& mark : rule.marks) {
     if (mark.place > limit || mark.place < -limit) return true;
@@ -78,6 +79,13 @@ bool hopeless(const MagnitudeRule& rule, const std::vector<NumberModulus>& all,
     if (!bounded && rule.others && modulus.divisor > states_max) return true;
   }
   return false;
+}
+
+// Each state compares with each mark, so of many marks fewer states are worth their time (100 M
+// comparisons: about 1.5 s) and memory (2 bits each).
+std::size_t states_worth(std::size_t marks, std::size_t states_max) {
+  constexpr std::size_t kComparisonsMax = 100'000'000;
+  return std::min(states_max, kComparisonsMax / std::max<std::size_t>(marks, 1));
 }
 
 Result<NumberTable> make_table(const NumberRule& rule, std::size_t states_max) {
@@ -91,9 +99,10 @@ Result<NumberTable> make_table(const NumberRule& rule, std::size_t states_max) {
                           .exponents = &exponents,
                           .rule = magnitude_rule(rule, NumberSign::kPlus),
                           .moduli = all,
-                          .scientific_digits = scientific_digits_max(rule),
-                          .states_max = states_max};
+                          .scientific_digits = scientific_digits_max(rule)};
   const MagnitudeRule negative = magnitude_rule(rule, NumberSign::kMinus);
+  states_max = states_worth(std::max(parts.rule.marks.size(), negative.marks.size()), states_max);
+  parts.states_max = states_max;
   if (hopeless(parts.rule, all, states_max) || hopeless(negative, all, states_max)) {
     return too_large(states_max);
   }
@@ -107,22 +116,6 @@ Result<NumberTable> make_table(const NumberRule& rule, std::size_t states_max) {
     if (!NumberBranch(parts).build(minus)) return too_large(states_max);
   }
   return table;
-}
-
-// A text that equal rules share.
-std::string key_of(const NumberRule& rule) {
-  std::string key(1, static_cast<char>('0' + static_cast<int>(rule.kind)));
-  const auto add = [&](char mark, const Decimal& value) {
-    key += mark;
-    if (value.negative) key += '-';
-    key += value.digits + 'e' + std::to_string(value.exponent);
-  };
-  if (rule.min) add(rule.min->exclusive ? '>' : ']', rule.min->value);
-  if (rule.max) add(rule.max->exclusive ? '<' : '[', rule.max->value);
-  for (const Decimal& value : rule.multiple_of) add('*', value);
-  for (const Decimal& value : rule.not_multiple_of) add('/', value);
-  for (const Decimal& value : rule.except) add('!', value);
-  return key;
 }
 
 // Small languages that were made before. Schemas say the same few things about numbers (integer,

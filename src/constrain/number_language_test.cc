@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "constrain/number_rule.h"
 
 namespace zerohop {
 namespace {
@@ -73,6 +74,26 @@ std::vector<std::string> number_texts(std::string_view alphabet, std::size_t byt
   };
   visit(all->start());
   return texts;
+}
+
+// Whether the rule's language may contain this spelling of a number that satisfies it: exactly the
+// texts that pass this and satisfies() are in the language.
+bool spelling_allowed(std::string_view number, const NumberRule& rule) {
+  const std::size_t e = number.find_first_of("eE");
+  if (e == std::string_view::npos || is_free(rule)) return true;
+  std::string_view exponent = number.substr(e + 1);
+  if (exponent.front() == '+' || exponent.front() == '-') exponent.remove_prefix(1);
+  std::string_view mantissa = number.substr(0, e);
+  if (mantissa.front() == '-') mantissa.remove_prefix(1);
+  constexpr std::size_t kExponentDigits = 3;
+  if (exponent.size() > kExponentDigits || mantissa.front() == '0') return false;
+  if (mantissa.size() == 1) return true;
+  if (mantissa[1] != '.') return false;
+  const std::string_view fraction = mantissa.substr(2);
+  const std::size_t digits_max = scientific_digits_max(rule);
+  if (digits_max == SIZE_MAX) return true;
+  return digits_max > 0 &&
+         (fraction == "0" || (fraction.size() <= digits_max && fraction.back() != '0'));
 }
 
 // The language is what spelling_allowed() and satisfies() say; every state can be finished.
@@ -270,6 +291,12 @@ TEST(NumberLanguage, EndsAsShortAsPossible) {
   const auto all = language({});
   EXPECT_EQ(all->shortest_end(all->start()), "0");
   EXPECT_EQ(all->shortest_end(all->step(all->start(), '-')), "0");
+}
+
+TEST(NumberLanguage, RefusesMoreExceptionsThanItCanCompareWith) {
+  NumberRule rule{.kind = Kind::kInteger};
+  for (int i = 0; i < 40'000; ++i) rule.except.push_back(decimal(std::to_string(7 * i)));
+  EXPECT_FALSE(NumberLanguage::make(rule).ok());
 }
 
 TEST(NumberLanguage, ManyExceptionsStaySmall) {

@@ -1,18 +1,15 @@
 #include "constrain/number_rule.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace zerohop {
 namespace {
 
 constexpr std::uint64_t kDivisorMax = 0x7fff'ffff;
-
-std::int64_t place_of(const Decimal& value) {
-  return value.exponent + static_cast<std::int64_t>(value.digits.size());
-}
 
 // Whether digits × 10^zeros is a multiple of `divisor`, all as decimal digits: long division.
 bool divides(const std::string& divisor, const std::string& digits, std::size_t zeros) {
@@ -71,11 +68,6 @@ std::optional<Factors> factors(const Decimal& divisor) {
   return result;
 }
 
-std::uint64_t greatest_common_divisor(std::uint64_t a, std::uint64_t b) {
-  while (b != 0) a = std::exchange(b, a % b);
-  return a;
-}
-
 std::optional<NumberModulus> to_modulus(const Factors& value) {
   NumberModulus modulus;
   modulus.exponent = std::min(value.twos, value.fives);
@@ -107,10 +99,10 @@ class Marks {
       return;
     }
     if ((outcomes & NumberMark::kLess) == 0) rule_.zero = false;
-    const auto [place, added] =
-        index_.try_emplace({place_of(value), value.digits}, rule_.marks.size());
-    if (added) rule_.marks.push_back({value.digits, place_of(value)});
-    rule_.marks[place->second].allowed &= outcomes;
+    const auto [mark, added] =
+        index_.try_emplace({value.place(), value.digits}, rule_.marks.size());
+    if (added) rule_.marks.push_back({value.digits, value.place()});
+    rule_.marks[mark->second].allowed &= outcomes;
   }
 
  private:
@@ -163,7 +155,7 @@ Result<std::vector<NumberModulus>> moduli(const NumberRule& rule) {
     if (!all) all = next;
     all->twos = std::max(all->twos, next->twos);
     all->fives = std::max(all->fives, next->fives);
-    const std::uint64_t common = greatest_common_divisor(all->other, next->other);
+    const std::uint64_t common = std::gcd(all->other, next->other);
     if (next->other / common > kDivisorMax || all->other > kDivisorMax) {
       return divisor_too_large(divisor);
     }
@@ -191,16 +183,30 @@ bool is_free(const NumberRule& rule) {
          rule.multiple_of.empty() && rule.not_multiple_of.empty() && rule.except.empty();
 }
 
+std::string key_of(const NumberRule& rule) {
+  std::string key(1, static_cast<char>('0' + static_cast<int>(rule.kind)));
+  const auto add = [&](char mark, const Decimal& value) {
+    key += mark;
+    if (value.negative) key += '-';
+    key += value.digits + 'e' + std::to_string(value.exponent);
+  };
+  if (rule.min) add(rule.min->exclusive ? '>' : ']', rule.min->value);
+  if (rule.max) add(rule.max->exclusive ? '<' : '[', rule.max->value);
+  for (const Decimal& value : rule.multiple_of) add('*', value);
+  for (const Decimal& value : rule.not_multiple_of) add('/', value);
+  for (const Decimal& value : rule.except) add('!', value);
+  return key;
+}
+
 bool satisfies(const Decimal& value, const NumberRule& rule) {
   if (!in_order(value, rule.min, -1) || !in_order(value, rule.max, 1)) return false;
   const bool integer = value.digits.empty() || value.exponent >= 0;
   if (rule.kind == NumberRule::Kind::kInteger && !integer) return false;
   if (rule.kind == NumberRule::Kind::kFraction && integer) return false;
   const auto divides_value = [&](const Decimal& divisor) { return is_multiple(value, divisor); };
-  const auto is_value = [&](const Decimal& other) { return compare(value, other) == 0; };
   return std::all_of(rule.multiple_of.begin(), rule.multiple_of.end(), divides_value) &&
          std::none_of(rule.not_multiple_of.begin(), rule.not_multiple_of.end(), divides_value) &&
-         std::none_of(rule.except.begin(), rule.except.end(), is_value);
+         std::find(rule.except.begin(), rule.except.end(), value) == rule.except.end();
 }
 
 std::size_t scientific_digits_max(const NumberRule& rule) {
@@ -215,24 +221,6 @@ std::size_t scientific_digits_max(const NumberRule& rule) {
     if (product > kSmall) return 0;
   }
   return kDigits;
-}
-
-bool spelling_allowed(std::string_view number, const NumberRule& rule) {
-  const std::size_t e = number.find_first_of("eE");
-  if (e == std::string_view::npos || is_free(rule)) return true;
-  std::string_view exponent = number.substr(e + 1);
-  if (exponent.front() == '+' || exponent.front() == '-') exponent.remove_prefix(1);
-  std::string_view mantissa = number.substr(0, e);
-  if (mantissa.front() == '-') mantissa.remove_prefix(1);
-  constexpr std::size_t kExponentDigits = 3;
-  if (exponent.size() > kExponentDigits || mantissa.front() == '0') return false;
-  if (mantissa.size() == 1) return true;
-  if (mantissa[1] != '.') return false;
-  const std::string_view fraction = mantissa.substr(2);
-  const std::size_t digits_max = scientific_digits_max(rule);
-  if (digits_max == SIZE_MAX) return true;
-  return digits_max > 0 &&
-         (fraction == "0" || (fraction.size() <= digits_max && fraction.back() != '0'));
 }
 
 }  // namespace zerohop

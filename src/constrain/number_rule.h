@@ -47,4 +47,7 @@ Result<std::vector<NumberModulus>> moduli(const NumberRule& rule);
 /// Whether the rule says nothing at all.
 bool is_free(const NumberRule& rule);
 
+/// A text that equal rules share, and no others.
+std::string key_of(const NumberRule& rule);
+
 }  // namespace zerohop

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "constrain/pattern_tree.h"
+#include "base/hex.h"
 #include "constrain/unicode_property.h"
 
 namespace zerohop {
 
 namespace {
 
-constexpr std::uint32_t kCountMax = UINT32_MAX - 1;
+constexpr std::uint32_t kCountMax = RegexPool::kNoBound - 1;
 
 bool is_digit(char32_t letter) { return letter >= U'0' && letter <= U'9'; }
 
@@ -17,11 +17,11 @@ bool is_ascii_letter(char32_t letter) {
   return (letter >= U'a' && letter <= U'z') || (letter >= U'A' && letter <= U'Z');
 }
 
-int hex_value(char32_t letter) {
-  if (is_digit(letter)) return static_cast<int>(letter - U'0');
-  if (letter >= U'a' && letter <= U'f') return static_cast<int>(letter - U'a') + 10;
-  if (letter >= U'A' && letter <= U'F') return static_cast<int>(letter - U'A') + 10;
-  return -1;
+CodePointSet digit_characters() { return {{U'0', U'9'}}; }
+
+CodePointSet space_characters() {
+  return {{9, 13},          {U' ', U' '},     {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
+          {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 }
 
 std::optional<CodePointSet> class_escape(char32_t letter) {
@@ -46,6 +46,13 @@ std::optional<char32_t> control_escape(char32_t letter) {
 
 }  // namespace
 
+Error pattern_error(std::size_t position, std::string what) {
+  return invalid_request("",
+                         "at character " + std::to_string(position + 1) + ": " + std::move(what));
+}
+
+CodePointSet word_characters() { return {{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}}; }
+
 Error PatternReader::error(std::string what) const { return pattern_error(at_, std::move(what)); }
 
 PatternEscape PatternReader::one(char32_t code_point) {
@@ -62,7 +69,7 @@ std::optional<std::uint32_t> PatternReader::hex(std::size_t digits) {
   if (pattern_.size() - at_ < digits) return std::nullopt;
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < digits; ++i) {
-    const int digit = hex_value(pattern_[at_ + i]);
+    const int digit = hex_digit_value(pattern_[at_ + i]);
     if (digit < 0) return std::nullopt;
     value = value << 4 | static_cast<std::uint32_t>(digit);
   }
@@ -84,8 +91,8 @@ Result<PatternEscape> PatternReader::unicode_escape() {
   if (take(U'{')) {
     std::uint32_t value = 0;
     std::size_t digits = 0;
-    for (; !done() && hex_value(peek()) >= 0; ++digits) {
-      value = value << 4 | static_cast<std::uint32_t>(hex_value(next()));
+    for (; !done() && hex_digit_value(peek()) >= 0; ++digits) {
+      value = value << 4 | static_cast<std::uint32_t>(hex_digit_value(next()));
       if (value > kCodePointMax) return error("\\u{…} above U+10FFFF");
     }
     if (digits == 0 || !take(U'}')) return error("\\u{…} is not complete");
@@ -207,7 +214,7 @@ Result<std::optional<PatternCount>> PatternReader::count() {
     // Other dialects read {,n} as {0,n}, this one as text or not at all.
     if (!least) return error("a count without its lower bound");
     found = PatternCount{.min = *least, .max = *least};
-    if (take(U',')) found->max = number().value_or(UINT32_MAX);
+    if (take(U',')) found->max = number().value_or(RegexPool::kNoBound);
     take(U'}');
     if (found->max < found->min) return error("a count whose bounds are the wrong way round");
   }

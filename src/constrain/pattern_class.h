@@ -1,5 +1,5 @@
 // The parts of ECMA-262 patterns that are characters: escapes, brackets, counts. Used by
-// pattern_tree.cc. Pure; any thread.
+// pattern_tree.cc and regex_syntax.cc. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,20 @@
 #include <string_view>
 
 #include "constrain/code_point_set.h"
+#include "constrain/regex_algebra.h"
 #include "core/error.h"
 
 namespace zerohop {
 
+/// "at character 7: …"; the first character is 1.
+Error pattern_error(std::size_t position, std::string what);
+
+/// \w
+CodePointSet word_characters();
+
 struct PatternCount {
   std::uint32_t min = 0;
-  std::uint32_t max = UINT32_MAX;
+  std::uint32_t max = RegexPool::kNoBound;
 };
 
 struct PatternEscape {

@@ -11,6 +11,8 @@ namespace {
 
 using Kind = PatternNode::Kind;
 
+constexpr std::size_t kDepthMax = 200;
+
 bool is_assertion(Kind kind) {
   return kind != Kind::kSet && kind != Kind::kSequence && kind != Kind::kChoice &&
          kind != Kind::kRepeat;
@@ -112,7 +114,7 @@ class PatternParser {
   /// Behind '('. What opens a group that only groups is read over.
   Result<PatternNode> group(std::size_t position) {
     ZH_ASSIGN_OR_RETURN(const std::optional<Kind> assertion, opening(position));
-    if (++depth_ > kPatternDepthMax) return error("groups are nested too deeply");
+    if (++depth_ > kDepthMax) return error("groups are nested too deeply");
     ZH_ASSIGN_OR_RETURN(PatternNode inner, choice());
     --depth_;
     if (!reader_.take(U')')) return pattern_error(position, "'(' is never closed");
@@ -149,22 +151,8 @@ class PatternParser {
 
 }  // namespace
 
-Error pattern_error(std::size_t position, std::string what) {
-  return invalid_request("",
-                         "at character " + std::to_string(position + 1) + ": " + std::move(what));
-}
-
 Result<PatternNode> parse_pattern_tree(std::u32string_view pattern) {
   return PatternParser(pattern).parse();
-}
-
-CodePointSet word_characters() { return {{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}}; }
-
-CodePointSet digit_characters() { return {{U'0', U'9'}}; }
-
-CodePointSet space_characters() {
-  return {{9, 13},          {U' ', U' '},     {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
-          {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 }
 
 }  // namespace zerohop

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,22 +33,13 @@ struct PatternNode {
   CodePointSet set;
   std::vector<PatternNode> children;
   std::uint32_t min = 0;
-  std::uint32_t max = 0;     ///< UINT32_MAX: no bound
+  std::uint32_t max = 0;     ///< RegexPool::kNoBound: no bound
   std::size_t position = 0;  ///< in code points
 };
 
 inline constexpr std::size_t kPatternBytesMax = 256 << 10;
-inline constexpr std::size_t kPatternDepthMax = 200;
 
 /// `pattern`: the code points of it.
 Result<PatternNode> parse_pattern_tree(std::u32string_view pattern);
-
-/// "at character 7: …"; the first character is 1.
-Error pattern_error(std::size_t position, std::string what);
-
-/// \w, \d and \s.
-CodePointSet word_characters();
-CodePointSet digit_characters();
-CodePointSet space_characters();
 
 }  // namespace zerohop

@@ -22,8 +22,7 @@ namespace zerohop {
 
 namespace {
 
-constexpr std::uint32_t kNoBound = UINT32_MAX;
-
+// One multiplication: with mix64() compiling patterns takes some 3 % longer.
 constexpr std::uint64_t mix(std::uint64_t sum, std::uint64_t value) {
   sum = (sum ^ value) * 0x9fb21c651e98df25;
   return sum ^ (sum >> 32);
@@ -54,8 +53,8 @@ void make_room(std::vector<std::uint32_t>& buckets, std::size_t entries, const H
 }
 
 std::uint64_t times(std::uint32_t count, std::uint32_t factor) {
-  return count == kNoBound || factor == kNoBound ? UINT64_MAX
-                                                 : static_cast<std::uint64_t>(count) * factor;
+  const bool endless = count == RegexPool::kNoBound || factor == RegexPool::kNoBound;
+  return endless ? UINT64_MAX : static_cast<std::uint64_t>(count) * factor;
 }
 
 }  // namespace
@@ -89,9 +88,7 @@ RegexPool::SetId RegexPool::Parts::intern(const CodePointSet& set) {
 
 std::uint64_t RegexPool::Parts::hash_of(const Node& node, std::span<const RegexTerm> list) {
   std::uint64_t sum = mix(static_cast<std::uint64_t>(node.kind) + 1, node.c);
-  if (node.kind != Kind::kEither && node.kind != Kind::kBoth) {
-    return mix(mix(sum, node.a), node.b);
-  }
+  if (!has_list(node.kind)) return mix(mix(sum, node.a), node.b);
   for (const RegexTerm term : list) sum = mix(sum, term + 1);
   return sum;
 }

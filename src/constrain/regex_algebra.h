@@ -24,6 +24,9 @@ using RegexTerm = std::uint32_t;
 
 class RegexPool {
  public:
+  /// As the upper bound of a repetition: there is none.
+  static constexpr std::uint32_t kNoBound = UINT32_MAX;
+
   explicit RegexPool(std::size_t terms_max = 200'000);
   ~RegexPool();
   RegexPool(const RegexPool&) = delete;
@@ -40,32 +43,32 @@ class RegexPool {
   /// Of many at once, far cheaper than one after the other. Of none: nothing(), and any().
   RegexTerm either_of(std::vector<RegexTerm> terms);
   RegexTerm both_of(std::vector<RegexTerm> terms);
+  /// One behind the other; of none: empty().
+  RegexTerm concat_of(const std::vector<RegexTerm>& terms);
   RegexTerm complement(RegexTerm term);  ///< against all words
   /// Words that are in `last` behind some first characters, while the rests in front of that, each
   /// counted from its character to the end of the word, are all in `first` (the until of temporal
   /// logic). So until(¬(x·any) & c·any, y) = ((?!x)c)*y.
   RegexTerm until(RegexTerm first, RegexTerm last);
-  /// `min` to `max` times; max UINT32_MAX: no bound.
+  /// `min` to `max` times; `max` may be kNoBound.
   RegexTerm repeat(RegexTerm term, std::uint32_t min, std::uint32_t max);
 
   /// The empty word is in it.
   bool nullable(RegexTerm term) const;
-  /// Sets that are disjoint, cover everything, and inside which all derivatives are the same.
-  std::vector<std::pair<CodePointSet, RegexTerm>> derivatives(RegexTerm term);
 
-  /// The same without the class whose derivative is nothing(), kept by the pool: cheaper. The
-  /// reference holds until the next call that changes the pool.
+  /// Disjoint sets inside which all derivatives are the same, with these; outside of all sets the
+  /// derivative is nothing(). The reference holds as long as the pool.
   using SetId = std::uint32_t;
   const std::vector<std::pair<SetId, RegexTerm>>& live_derivatives(RegexTerm term);
   const CodePointSet& set(SetId id) const;
 
   /// `term` = `rest` restricted to words of `min` to `max` characters: counted repetitions of
   /// single characters are taken out of an intersection, so that a bound of 100,000 makes no
-  /// states. max UINT32_MAX: no bound.
+  /// states. `max` may be kNoBound.
   struct Counted {
     RegexTerm rest = 0;
     std::uint32_t min = 0;
-    std::uint32_t max = UINT32_MAX;
+    std::uint32_t max = kNoBound;
   };
   Counted split_length(RegexTerm term);
 

@@ -23,12 +23,11 @@ namespace zerohop {
 
 namespace {
 
-constexpr std::uint32_t kNoBound = UINT32_MAX;
-
 std::uint32_t one_less(std::uint32_t count) {
-  return count == 0 || count == kNoBound ? count : count - 1;
+  return count == 0 || count == RegexPool::kNoBound ? count : count - 1;
 }
 
+// Not mix64(): compiling patterns takes longer with it.
 constexpr std::uint64_t weight(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t hash = (static_cast<std::uint64_t>(a) << 32 | b) * 0x9fb21c651e98df25;
   return (hash ^ (hash >> 31)) * 0xc4ceb9fe1a85ec53;
@@ -256,6 +255,15 @@ RegexTerm RegexPool::either(RegexTerm first, RegexTerm second) {
 RegexTerm RegexPool::both(RegexTerm first, RegexTerm second) { return both_of({first, second}); }
 RegexTerm RegexPool::either_of(std::vector<RegexTerm> terms) { return parts_->either(terms); }
 RegexTerm RegexPool::both_of(std::vector<RegexTerm> terms) { return parts_->both(terms); }
+
+RegexTerm RegexPool::concat_of(const std::vector<RegexTerm>& terms) {
+  RegexTerm whole = Parts::kEmptyWord;
+  for (auto part = terms.rbegin(); part != terms.rend(); ++part) {
+    whole = parts_->concat(*part, whole);
+  }
+  return whole;
+}
+
 RegexTerm RegexPool::complement(RegexTerm term) { return parts_->complement(term); }
 RegexTerm RegexPool::until(RegexTerm first, RegexTerm last) { return parts_->until(first, last); }
 RegexTerm RegexPool::repeat(RegexTerm term, std::uint32_t min, std::uint32_t max) {
@@ -263,17 +271,6 @@ RegexTerm RegexPool::repeat(RegexTerm term, std::uint32_t min, std::uint32_t max
 }
 
 bool RegexPool::nullable(RegexTerm term) const { return parts_->nodes[term].nullable; }
-
-std::vector<std::pair<CodePointSet, RegexTerm>> RegexPool::derivatives(RegexTerm term) {
-  std::vector<std::pair<CodePointSet, RegexTerm>> found;
-  CodePointSet rest = CodePointSet::all();
-  for (const auto& [id, target] : parts_->classes(term)) {
-    found.emplace_back(parts_->sets[id], target);
-    rest = rest & parts_->sets[id].complement();
-  }
-  if (!rest.empty()) found.emplace_back(rest, Parts::kNothing);
-  return found;
-}
 
 const std::vector<std::pair<RegexPool::SetId, RegexTerm>>& RegexPool::live_derivatives(
     RegexTerm term) {

@@ -26,7 +26,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "constrain/content_coding.h"
+#include "constrain/pattern_class.h"
 #include "constrain/pattern_tree.h"
 
 namespace zerohop {
@@ -35,7 +35,6 @@ namespace {
 
 using Kind = PatternNode::Kind;
 
-constexpr std::uint32_t kNoBound = UINT32_MAX;
 constexpr std::size_t kContextsMax = 16;
 // Repetitions with assertions inside are written out up to so many times.
 constexpr std::uint32_t kWrittenOutMax = 32;
@@ -92,11 +91,9 @@ class PatternCompiler {
     switch (node.kind) {
       case Kind::kSet: return pool_.one_of(node.set);
       case Kind::kSequence: {
-        RegexTerm term = pool_.empty();
-        for (auto part = node.children.rbegin(); part != node.children.rend(); ++part) {
-          term = pool_.concat(plain(*part), term);
-        }
-        return term;
+        std::vector<RegexTerm> parts;
+        for (const PatternNode& part : node.children) parts.push_back(plain(part));
+        return pool_.concat_of(parts);
       }
       case Kind::kChoice: {
         std::vector<RegexTerm> ways;
@@ -249,7 +246,7 @@ class PatternCompiler {
   /// Of a body that has assertions.
   Rest repeat(const PatternNode& node, const Rest& rest) {
     const PatternNode& body = node.children.front();
-    const bool bounded = node.max != kNoBound;
+    const bool bounded = node.max != RegexPool::kNoBound;
     if (node.min > kWrittenOutMax || (bounded && node.max > kWrittenOutMax)) {
       fail(node, "an assertion inside a long repetition");
       return rest;
@@ -306,7 +303,7 @@ Result<RegexTerm> parse(RegexPool& pool, std::string_view pattern, PatternCompil
         "", "the pattern is longer than " + std::to_string(kPatternBytesMax) + " bytes");
   }
   if (!utf8_is_valid(pattern)) return invalid_request("", "the pattern is not UTF-8");
-  ZH_ASSIGN_OR_RETURN(const PatternNode tree, parse_pattern_tree(decode_utf8(pattern)));
+  ZH_ASSIGN_OR_RETURN(const PatternNode tree, parse_pattern_tree(utf8_decode(pattern)));
   return PatternCompiler(pool).compile(tree, mode);
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "constrain/content_automaton.h"
-#include "constrain/content_coding.h"
 
 namespace zerohop {
 namespace {
@@ -25,7 +25,7 @@ std::shared_ptr<ContentAutomaton> automaton_of(std::string_view pattern) {
 
 bool finds(std::string_view pattern, std::string_view text) {
   const auto automaton = automaton_of(pattern);
-  return automaton != nullptr && automaton->contains(decode_utf8(text));
+  return automaton != nullptr && automaton->contains(utf8_decode(text));
 }
 
 std::string refusal(std::string_view pattern) {
@@ -227,7 +227,7 @@ TEST(RegexSyntax, AgreesWithABacktrackingMatcher) {
     const std::regex other(pattern);
     ++compared;
     for (const std::string& word : words) {
-      ASSERT_EQ(automaton->contains(decode_utf8(word)), std::regex_search(word, other))
+      ASSERT_EQ(automaton->contains(utf8_decode(word)), std::regex_search(word, other))
           << pattern << " in '" << word << "'";
     }
   }

@@ -100,7 +100,7 @@ struct RegexTwin {
     twin.left = RegexTwin::random(random, static_cast<unsigned>(pick(depth)));
     twin.right = RegexTwin::random(random, static_cast<unsigned>(pick(depth)));
     twin.min = static_cast<std::uint32_t>(pick(3));
-    twin.max = pick(2) == 0 ? UINT32_MAX : twin.min + static_cast<std::uint32_t>(pick(4));
+    twin.max = pick(2) == 0 ? RegexPool::kNoBound : twin.min + static_cast<std::uint32_t>(pick(4));
     return std::make_shared<const RegexTwin>(std::move(twin));
   }
 
@@ -118,6 +118,19 @@ struct RegexTwin {
     return times <= max && matches_times(word, times);
   }
 };
+
+/// Sets that are disjoint, cover everything, and inside which all derivatives are the same.
+inline std::vector<std::pair<CodePointSet, RegexTerm>> derivatives(RegexPool& pool,
+                                                                   RegexTerm term) {
+  std::vector<std::pair<CodePointSet, RegexTerm>> found;
+  CodePointSet rest = CodePointSet::all();
+  for (const auto& [id, target] : pool.live_derivatives(term)) {
+    found.emplace_back(pool.set(id), target);
+    rest = rest & pool.set(id).complement();
+  }
+  if (!rest.empty()) found.emplace_back(rest, pool.nothing());
+  return found;
+}
 
 /// All words of at most `length` letters.
 inline std::vector<std::u32string> all_words(std::size_t length) {

@@ -26,8 +26,8 @@ class ArrayMerge {
 
   void run(std::vector<SchemaAlternative>& to) {
     for (const SchemaFact& fact : facts_) read(fact);
-    if (dead_ || least_ > most_) return;
-    if (least_ > kItemsMinMax) {
+    if (dead_ || length_.empty()) return;
+    if (length_.least > kItemsMinMax) {
       return builder_.refuse(SchemaRefusal::Kind::kTooLarge, blame_, "asks for too many items");
     }
     if (counted_.size() > kCountersMax) {
@@ -39,8 +39,8 @@ class ArrayMerge {
     }
     fill();
     if (builder_.work().stopped()) return;
-    form_.items_min = static_cast<std::uint32_t>(least_);
-    form_.items_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(most_, kNoBound));
+    form_.items_min = static_cast<std::uint32_t>(length_.least);
+    form_.items_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_.most, kNoBound));
     form_.unique = unique_ && form_.items_max > 1;
     to.emplace_back(std::move(form_));
   }
@@ -56,22 +56,10 @@ class ArrayMerge {
     const bool holds = fact.part == SchemaFact::kHolds;
     switch (rule.kind) {
       case RuleKind::kMinItems:
-        if (holds) {
-          least_ = std::max<std::uint64_t>(least_, rule.least);
-        } else {
-          most_ = std::min<std::uint64_t>(most_, rule.least - 1);
-        }
-        return;
-      case RuleKind::kMaxItems:
-        if (holds) {
-          most_ = std::min<std::uint64_t>(most_, rule.most);
-        } else {
-          least_ = std::max<std::uint64_t>(least_, std::uint64_t{rule.most} + 1);
-        }
-        return;
+      case RuleKind::kMaxItems: length_.apply(rule, holds); return;
       case RuleKind::kUniqueItems:
         unique_ |= holds;
-        builder_.note_unique(blame_);
+        form_.unique_rule = fact.rule;
         if (!holds) {
           builder_.refuse(SchemaRefusal::Kind::kUnsupported, blame_,
                           "that items repeat cannot be demanded");
@@ -102,12 +90,10 @@ class ArrayMerge {
     } else if (counter.max == 0 && counted.predicate != kTrueLiteral) {
       everywhere_.push_back({counted.predicate ^ 1U, counted.from});
     } else if (counted.predicate == kTrueLiteral) {
-      if (counter.min > 0) least_ = std::max<std::uint64_t>(least_, counter.min + counted.from);
-      if (counter.max != kNoBound) {
-        most_ = std::min<std::uint64_t>(most_, counter.max + counted.from);
-      }
+      if (counter.min > 0) length_.at_least(counter.min + counted.from);
+      if (counter.max != kNoBound) length_.at_most(counter.max + counted.from);
     } else {
-      least_ = std::max<std::uint64_t>(least_, counter.min + (counter.min > 0 ? counted.from : 0));
+      length_.at_least(counter.min + (counter.min > 0 ? counted.from : 0));
       counted_.push_back(counted);
     }
   }
@@ -128,7 +114,7 @@ class ArrayMerge {
       places_ = std::max(places_, part + 1);
       if (prefix_.size() <= part) prefix_.resize(part + 1);
       prefix_[part].push_back(literal(rule.schemas[part], fact, Sign::kFails));
-      least_ = std::max<std::uint64_t>(least_, part + 1);
+      length_.at_least(part + 1);
       return;
     }
     add_counted({literal(rule.rest, fact, Sign::kFails), rule.schemas.size(), {1, kNoBound}});
@@ -150,15 +136,14 @@ class ArrayMerge {
 
   void fill() {
     for (const auto& [each, from] : everywhere_) {
-      const bool first = each == kFalseLiteral;
-      if (first) most_ = std::min<std::uint64_t>(most_, from);
+      if (each == kFalseLiteral) length_.at_most(from);
       places_ = std::max(places_, from);
     }
-    places_ = static_cast<std::size_t>(std::min<std::uint64_t>(places_, most_));
+    places_ = static_cast<std::size_t>(std::min<std::uint64_t>(places_, length_.most));
     for (std::size_t i = 0; i < places_ && !builder_.work().stopped(); ++i) {
       form_.prefix.push_back(place(i));
     }
-    if (most_ > places_) form_.rest = place(std::numeric_limits<std::size_t>::max());
+    if (length_.most > places_) form_.rest = place(std::numeric_limits<std::size_t>::max());
   }
 
   SchemaBuilder& builder_;
@@ -167,8 +152,7 @@ class ArrayMerge {
   SchemaBlame blame_;
   bool dead_ = false;
   bool unique_ = false;
-  std::uint64_t least_ = 0;
-  std::uint64_t most_ = kNoBound;
+  CountRange length_;
   std::size_t places_ = 0;  // that differ from those behind them
   std::vector<std::vector<SchemaLiteral>> prefix_;
   std::vector<std::pair<SchemaLiteral, std::size_t>> everywhere_;  // from that place on

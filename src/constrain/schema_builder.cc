@@ -1,7 +1,7 @@
 #include "constrain/schema_builder.h"
 
-#include <algorithm>
 #include <map>
+#include <unordered_set>
 
 namespace zerohop {
 namespace {
@@ -23,7 +23,7 @@ SchemaBuilder::SchemaBuilder(SchemaSet& set, SchemaWork& work, const SchemaOptio
       numbers_(set, work) {}
 
 void SchemaBuilder::refuse(SchemaRefusal::Kind kind, const SchemaBlame& blame, std::string reason) {
-  work_.refuse({kind, set_.pointer(blame.schema), std::string(blame.keyword), std::move(reason)});
+  work_.refuse(set_.refusal(kind, blame, std::move(reason)));
 }
 
 SchemaNodeId SchemaBuilder::node(GoalId goal) {
@@ -38,14 +38,18 @@ std::vector<std::vector<SchemaAlternative>> SchemaBuilder::build() {
   if (root == kNoGoal) return {{}};
   node(root);
   for (std::size_t i = 0; i < queue_.size(); ++i) {
-    if (queue_.size() > options_.limits.nodes_max || memory_bytes() > options_.limits.memory_max) {
-      work_.refuse({SchemaRefusal::Kind::kTooLarge, "", "",
-                    "the schema amounts to too many different values"});
-    }
-    if (work_.stopped()) break;
+    if (!within_limits()) break;
     nodes.push_back(alternatives(queue_[i]));
   }
   return nodes;
+}
+
+bool SchemaBuilder::within_limits() {
+  const SchemaLimits& limits = options_.limits;
+  if (queue_.size() > limits.nodes_max || memory_bytes() > limits.memory_max) {
+    refuse(SchemaRefusal::Kind::kTooLarge, {}, "the schema amounts to too many different values");
+  }
+  return !work_.stopped();
 }
 
 std::vector<SchemaAlternative> SchemaBuilder::alternatives(GoalId goal) {
@@ -71,18 +75,16 @@ void SchemaBuilder::append_literals(GoalId goal, std::vector<SchemaAlternative>&
 }
 
 void SchemaBuilder::append_numbers(GoalId goal, std::vector<SchemaAlternative>& to) {
-  std::vector<std::shared_ptr<const NumberLanguage>> languages;
+  std::unordered_set<const NumberLanguage*> seen;
   for (const SchemaFacts& facts : tableau_.expand(goal, Type::kNumber)) {
     for (const NumberRule& rule : numbers_.rules(facts)) {
-      if (work_.stopped()) return;
+      // An enum is one language per value, so the limits count here and not only between nodes.
+      if (!within_limits()) return;
       auto language = numbers_.language(rule, facts);
-      if (language == nullptr) continue;
-      if (std::find(languages.begin(), languages.end(), language) == languages.end()) {
-        languages.push_back(std::move(language));
-      }
+      if (language == nullptr || !seen.insert(language.get()).second) continue;
+      to.emplace_back(NumberForm{std::move(language)});
     }
   }
-  for (auto& language : languages) to.emplace_back(NumberForm{std::move(language)});
 }
 
 SchemaBlame SchemaBuilder::blame_of(const SchemaFacts& facts, Type type) const {

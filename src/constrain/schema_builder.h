@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "constrain/schema_form.h"
@@ -50,9 +49,6 @@ class SchemaBuilder {
   /// The strings that satisfy a schema.
   RegexTerm string_term(SchemaLiteral literal);
   void refuse(SchemaRefusal::Kind kind, const SchemaBlame& blame, std::string reason);
-  /// Remembers who asked for items that differ.
-  void note_unique(const SchemaBlame& blame) { unique_blame_ = blame; }
-  const SchemaBlame& unique_blame() const { return unique_blame_; }
   /// How many values a language of this builder has: UINT64_MAX for infinitely many, nothing where
   /// that is not known.
   std::optional<std::uint64_t> number_values(const NumberLanguage& language) const {
@@ -61,6 +57,8 @@ class SchemaBuilder {
   std::size_t memory_bytes() const { return texts_.memory_bytes() + numbers_.memory_bytes(); }
 
  private:
+  // Refuses what has grown too large.
+  bool within_limits();
   std::vector<SchemaAlternative> alternatives(GoalId goal);
   void append_literals(GoalId goal, std::vector<SchemaAlternative>& to);
   void append_numbers(GoalId goal, std::vector<SchemaAlternative>& to);
@@ -77,7 +75,6 @@ class SchemaBuilder {
   std::unordered_map<GoalId, SchemaNodeId> nodes_;
   std::vector<GoalId> queue_;  // goal of each node
   std::unordered_map<SchemaLiteral, RegexTerm> string_terms_;
-  SchemaBlame unique_blame_;
 };
 
 /// Appends the alternatives (mostly one) that the facts of one branch amount to.

@@ -8,7 +8,6 @@
 // hostile schema ends within the budget.
 #include "constrain/schema_compiler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "constrain/schema_builder.h"

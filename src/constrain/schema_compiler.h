@@ -4,7 +4,8 @@
 // Annotations (title, default, examples, …) are ignored, as the specification of JSON Schema says.
 // Bounded in time and memory by `SchemaLimits`, whatever the schema.
 //
-// Any thread (workers, in the server): no state is shared between calls.
+// Any thread (workers, in the server): calls share nothing but languages that many schemas have,
+// behind a lock or made once.
 #pragma once
 
 #include <cstddef>

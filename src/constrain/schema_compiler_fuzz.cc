@@ -1,7 +1,6 @@
 // Fuzz target: any bytes as a schema. Whatever they are, the outcome is a form that keeps the
 // promises of schema_form.h, or a refusal with a reason, within a small budget of work.
 // Seeds: tests/corpus/schema_compiler/.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -42,7 +41,7 @@ void check_object(const SchemaForm& form, const ObjectForm& object) {
 }
 
 void check_form(const SchemaForm& form) {
-  ZH_CHECK(form.root < form.nodes.size());
+  ZH_CHECK(SchemaForm::kRoot < form.nodes.size());
   ZH_CHECK(form.shortest_bytes.size() == form.nodes.size());
   for (const auto& alternatives : form.nodes) {
     ZH_CHECK(!alternatives.empty());

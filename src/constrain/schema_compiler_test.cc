@@ -67,6 +67,28 @@ TEST(SchemaCompiler, NamesThePlaceOfAKeywordOfTheWrongType) {
   EXPECT_EQ(refusal.keyword, "minLength");
 }
 
+TEST(SchemaCompiler, NamesThePlaceOfALengthThatIsTooLarge) {
+  const SchemaRefusal refusal = refusal_of(
+      R"({"properties":{"a":{"type":"string","allOf":[{"minLength":3},{"minLength":2000000},
+          {"maxLength":3000000}]}},"required":["a"]})");
+  EXPECT_EQ(refusal.kind, Kind::kTooLarge);
+  EXPECT_EQ(refusal.pointer, "/properties/a/allOf/1");
+  EXPECT_EQ(refusal.keyword, "minLength");
+}
+
+TEST(SchemaCompiler, NamesThePlaceOfTheItemsThatCannotBeToldApart) {
+  const std::string objects = R"({"type":"array","uniqueItems":true,"items":{"type":"object"}})";
+  const std::string strings = R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})";
+  for (const bool first : {true, false}) {
+    const SchemaRefusal refusal =
+        refusal_of(R"({"type":"object","properties":{"a":)" + (first ? objects : strings) +
+                   R"(,"b":)" + (first ? strings : objects) + "}}");
+    EXPECT_EQ(refusal.kind, Kind::kUnsupported);
+    EXPECT_EQ(refusal.pointer, first ? "/properties/a" : "/properties/b");
+    EXPECT_EQ(refusal.keyword, "uniqueItems");
+  }
+}
+
 TEST(SchemaCompiler, RefusesEveryKeywordOfTheWrongType) {
   for (const char* schema : {R"({"type":5})",
                              R"({"type":"text"})",
@@ -136,7 +158,7 @@ TEST(SchemaCompiler, CutsAwayWhatCannotBeSatisfied) {
       "additionalProperties":false,
       "$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]}}})");
   ASSERT_NE(form, nullptr);
-  const auto& object = std::get<ObjectForm>(form->nodes[form->root].at(0));
+  const auto& object = std::get<ObjectForm>(form->nodes[SchemaForm::kRoot].at(0));
   ASSERT_EQ(object.declared.size(), 1U);
   EXPECT_EQ(object.declared[0].name, "b");
   EXPECT_TRUE(object.others.empty());
@@ -147,7 +169,7 @@ TEST(SchemaCompiler, DeclaresPropertiesInTheOrderOfTheSchema) {
       {"c":{},"a":{},"b":{}},"allOf":[{"properties":{"d":{},"a":{}}}],
       "additionalProperties":{"type":"null"}})");
   ASSERT_NE(form, nullptr);
-  const auto& object = std::get<ObjectForm>(form->nodes[form->root].at(0));
+  const auto& object = std::get<ObjectForm>(form->nodes[SchemaForm::kRoot].at(0));
   std::string order;
   for (const auto& property : object.declared) order += property.name;
   EXPECT_EQ(order, "cabdz");
@@ -240,7 +262,7 @@ TEST(SchemaCompiler, ManyConstantsAreOneAlternative) {
   }
   const auto form = form_of(R"({"oneOf":[)" + values + "]}");
   ASSERT_NE(form, nullptr);
-  EXPECT_EQ(form->nodes[form->root].size(), 1U);
+  EXPECT_EQ(form->nodes[SchemaForm::kRoot].size(), 1U);
 }
 
 TEST(SchemaCompiler, AnObjectOfManyKindsNeedsOneAlternativeEach) {
@@ -251,7 +273,7 @@ TEST(SchemaCompiler, AnObjectOfManyKindsNeedsOneAlternativeEach) {
   }
   const auto form = form_of(R"({"type":"object","oneOf":[)" + kinds + "]}");
   ASSERT_NE(form, nullptr);
-  EXPECT_EQ(form->nodes[form->root].size(), 30U);
+  EXPECT_EQ(form->nodes[SchemaForm::kRoot].size(), 30U);
 }
 
 }  // namespace

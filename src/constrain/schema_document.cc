@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "constrain/json_text.h"
 
@@ -220,14 +221,9 @@ class Parser {
     if (at + 4 > text_.size()) return -1;
     int code = 0;
     for (const char byte : text_.substr(at, 4)) {
-      const char lower = static_cast<char>(byte | 0x20);
-      if (is_digit(byte)) {
-        code = code * 16 + (byte - '0');
-      } else if (lower >= 'a' && lower <= 'f') {
-        code = code * 16 + (lower - 'a' + 10);
-      } else {
-        return -1;
-      }
+      const int digit = hex_digit_value(byte);
+      if (digit < 0) return -1;
+      code = code * 16 + digit;
     }
     return code;
   }
@@ -334,12 +330,9 @@ int compare(const Decimal& a, const Decimal& b) {
   const auto sign = [](const Decimal& d) { return d.digits.empty() ? 0 : d.negative ? -1 : 1; };
   if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
   if (sign(a) == 0) return 0;
-  // Of 0.DIGITS × 10^place: without zeros at the ends, texts compare as the fractions do.
-  const auto place = [](const Decimal& d) {
-    return d.exponent + static_cast<std::int64_t>(d.digits.size());
-  };
+  // At the same place, without zeros at the ends, texts compare as the fractions do.
   int magnitude = a.digits.compare(b.digits);
-  if (place(a) != place(b)) magnitude = place(a) < place(b) ? -1 : 1;
+  if (a.place() != b.place()) magnitude = a.place() < b.place() ? -1 : 1;
   const int order = magnitude == 0 ? 0 : magnitude < 0 ? -1 : 1;
   return a.negative ? -order : order;
 }
@@ -384,12 +377,21 @@ Result<Decimal> parse_decimal(std::string_view number) {
   return value;
 }
 
+std::optional<std::int64_t> small_integer(const Decimal& value) {
+  constexpr std::int64_t kDigitsMax = 18;
+  if (value.exponent < 0 || value.place() > kDigitsMax) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char digit : value.digits) number = number * 10 + (digit - '0');
+  for (std::int64_t i = 0; i < value.exponent; ++i) number *= 10;
+  return value.negative ? -number : number;
+}
+
 std::string to_text(const Decimal& value) {
   if (value.digits.empty()) return "0";
   std::string text = value.negative ? "-" : "";
   const auto size = static_cast<std::int64_t>(value.digits.size());
-  const std::int64_t place = value.exponent + size;  // of the point, counted from the digits' front
-  constexpr std::int64_t kZerosMax = 20;             // more of them are hard to count
+  const std::int64_t place = value.place();
+  constexpr std::int64_t kZerosMax = 20;  // more of them are hard to count
   if (value.exponent >= 0 && value.exponent <= kZerosMax) {
     return text + value.digits + std::string(static_cast<std::size_t>(value.exponent), '0');
   }

@@ -5,9 +5,10 @@
 // things means neither). Immutable; any thread.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,10 +53,19 @@ struct Decimal {
   std::string digits;
   std::int64_t exponent = 0;  ///< |exponent| ≤ 10^9; texts beyond are an error
 
+  /// Of the point, counted from the front of `digits`: the value is 0.digits × 10^place.
+  std::int64_t place() const { return exponent + static_cast<std::int64_t>(digits.size()); }
+
+  /// By value: -1, 0 or 1.
   friend int compare(const Decimal& a, const Decimal& b);
   friend bool operator==(const Decimal&, const Decimal&) = default;
+  friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) {
+    return compare(a, b) <=> 0;
+  }
 };
 Result<Decimal> parse_decimal(std::string_view number);
+/// The value of a whole number of at most 18 digits; nothing for any other.
+std::optional<std::int64_t> small_integer(const Decimal& value);
 std::string to_text(const Decimal& value);  ///< plain digits where short, else with an exponent
 
 }  // namespace zerohop

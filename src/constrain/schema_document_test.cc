@@ -154,6 +154,15 @@ TEST(Decimal, ComparesExactly) {
   }
 }
 
+TEST(Decimal, IsASmallIntegerUpToEighteenDigits) {
+  EXPECT_EQ(small_integer(decimal("0")), 0);
+  EXPECT_EQ(small_integer(decimal("-12.0e3")), -12'000);
+  EXPECT_EQ(small_integer(decimal("999999999999999999")), 999'999'999'999'999'999);
+  EXPECT_EQ(small_integer(decimal("1e18")), std::nullopt);
+  EXPECT_EQ(small_integer(decimal("1e1000000000")), std::nullopt);
+  EXPECT_EQ(small_integer(decimal("1.5")), std::nullopt);
+}
+
 TEST(Decimal, IsWrittenAsItWouldBeRead) {
   EXPECT_EQ(to_text(decimal("1200")), "1200");
   EXPECT_EQ(to_text(decimal("-12.50")), "-12.5");

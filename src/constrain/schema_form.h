@@ -5,14 +5,12 @@
 // every alternative is satisfiable; what was not has been cut away together with all that needed
 // it. Nodes refer to each other by number, so recursion is a cycle.
 //
-// Made by schema_compiler.h. Immutable after compilation, except the lazy
-// states inside content automata (one thread at a time).
+// Made by schema_compiler.h. Immutable after compilation.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,6 +58,7 @@ struct ArrayForm {
   std::uint32_t items_max = UINT32_MAX;
   std::vector<FormCounter> counters;  ///< at most 32
   bool unique = false;                ///< all items differ; then all are scalars
+  std::uint32_t unique_rule = 0;      ///< the compiler's rule that says so, for its refusals
 };
 
 struct ObjectForm {
@@ -88,7 +87,7 @@ using SchemaAlternative =
 struct SchemaForm {
   /// Of each node: its alternatives, at least one. They may overlap.
   std::vector<std::vector<SchemaAlternative>> nodes;
-  SchemaNodeId root = 0;
+  static constexpr SchemaNodeId kRoot = 0;
   /// Bytes of the shortest (canonical, compact) document of each node.
   std::vector<std::uint32_t> shortest_bytes;
   std::size_t memory_bytes = 0;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "constrain/content_coding.h"
+#include "base/utf8.h"
 #include "constrain/schema_document.h"
 #include "constrain/schema_form.h"
 
@@ -18,7 +18,7 @@ class SchemaFormOracle {
  public:
   explicit SchemaFormOracle(const SchemaForm& form) : form_(form) {}
 
-  bool accepts(const JsonNode& value) const { return accepts(form_.root, value); }
+  bool accepts(const JsonNode& value) const { return accepts(SchemaForm::kRoot, value); }
 
   bool accepts(SchemaNodeId node, const JsonNode& value) const {
     const auto& alternatives = form_.nodes[node];
@@ -40,7 +40,7 @@ class SchemaFormOracle {
       return value.is(Type::kNumber) && number_in(*number->language, value.text);
     }
     if (const auto* string = std::get_if<StringForm>(&alternative)) {
-      return value.is(Type::kString) && string->content->contains(decode_utf8(value.text));
+      return value.is(Type::kString) && string->content->contains(utf8_decode(value.text));
     }
     if (const auto* array = std::get_if<ArrayForm>(&alternative)) {
       return value.is(Type::kArray) && array_in(*array, value);
@@ -111,7 +111,7 @@ class SchemaFormOracle {
       if (declared != form.declared.end()) {
         next = moved(sums, declared->value, member);
       } else {
-        const std::u32string word = decode_utf8(name);
+        const std::u32string word = utf8_decode(name);
         for (const auto& others : form.others) {
           if (others.names->contains(word)) next = moved(sums, others.value, member);
         }

@@ -46,7 +46,6 @@ class SchemaGoals {
   /// Sorts and removes duplicates; kNoGoal for a contradiction.
   GoalId goal(std::vector<SchemaLiteral> literals);
   const std::vector<SchemaLiteral>& literals(GoalId goal) const { return goals_[goal]; }
-  std::size_t size() const { return goals_.size(); }
 
  private:
   using Scope = std::vector<std::pair<std::string, SchemaId>>;

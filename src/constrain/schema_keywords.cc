@@ -3,9 +3,7 @@
 // The order of the rules is fixed, whatever the order of the keywords: cheap ones in front, so that
 // an alternative that cannot be dies early, and `properties` in front of combinations, so that the
 // names of a schema come before those of its parts in the order of generation.
-#include <algorithm>
-#include <cctype>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "constrain/schema_loading.h"
@@ -45,7 +43,7 @@ class KeywordReader {
     set.schemas[id_].first_rule = static_cast<RuleId>(set.rules.size());
     set.schemas[id_].rules = static_cast<std::uint32_t>(made_.size());
     for (SchemaRule& rule : made_) {
-      if (rule.schemas.empty() && !rule.text.empty() && is_reference(rule.kind)) {
+      if (rule.kind == RuleKind::kReference) {
         loading_.references.push_back(static_cast<RuleId>(set.rules.size()));
       }
       set.rules.push_back(std::move(rule));
@@ -53,10 +51,6 @@ class KeywordReader {
   }
 
  private:
-  static bool is_reference(RuleKind kind) {
-    return kind == RuleKind::kReference || kind == RuleKind::kDynamicReference;
-  }
-
   const JsonNode* find(std::string_view keyword, SchemaDraft since = SchemaDraft::k4) const {
     return draft_ < since ? nullptr : node_.find(keyword);
   }
@@ -186,7 +180,7 @@ class KeywordReader {
     return set;
   }
 
-  // A whole number ≥ 0 that may be written 2.0; what is beyond 32 bits is no bound.
+  // A whole number ≥ 0 that may be written 2.0; from 10^9 on it is no bound.
   bool read_count(std::string_view keyword, std::uint32_t& count) {
     const JsonNode* value = node_.find(keyword);
     if (value == nullptr) return false;
@@ -195,14 +189,9 @@ class KeywordReader {
       invalid(keyword, "must be a whole number that is not negative");
       return false;
     }
-    count = 0;
-    if (number->digits.empty()) return true;
-    if (number->digits.size() + static_cast<std::size_t>(number->exponent) > 9) {
-      count = kNoBound;
-      return true;
-    }
-    for (const char digit : number->digits) count = count * 10 + static_cast<unsigned>(digit - '0');
-    for (std::int64_t i = 0; i < number->exponent; ++i) count *= 10;
+    constexpr std::int64_t kCountsEnd = 1'000'000'000;
+    const std::int64_t small = small_integer(*number).value_or(kCountsEnd);
+    count = small < kCountsEnd ? static_cast<std::uint32_t>(small) : kNoBound;
     return true;
   }
 
@@ -364,9 +353,7 @@ class KeywordReader {
     if (const JsonNode* rest = node_.find("additionalProperties")) {
       rule.rest = child(*rest, "additionalProperties");
     }
-    const bool says =
-        !rule.schemas.empty() || (rule.rest != kNoSchema && rule.rest != kAlwaysSchema);
-    if (says || rule.rest != kNoSchema) {
+    if (!rule.schemas.empty() || rule.rest != kNoSchema) {
       SchemaRule& added = add(RuleKind::kProperties, "properties");
       added.schemas = std::move(rule.schemas);
       added.names = std::move(rule.names);

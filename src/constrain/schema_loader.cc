@@ -163,7 +163,7 @@ std::string pointer_step(std::string_view name) {
 void SchemaLoading::refuse(SchemaRefusal::Kind kind, SchemaId schema, std::string_view keyword,
                            std::string reason) {
   if (refusal) return;
-  refusal = SchemaRefusal{kind, set.pointer(schema), std::string(keyword), std::move(reason)};
+  refusal = set.refusal(kind, {schema, keyword}, std::move(reason));
 }
 
 SchemaId SchemaLoading::load(const JsonNode& node, const SchemaPlace& place) {
@@ -203,7 +203,6 @@ void SchemaLoading::identify(const JsonNode& node, SchemaId id, bool document_ro
       resource = static_cast<std::uint32_t>(set.resources.size());
       set.resources.push_back(set.resources[set.schemas[id].resource]);
       set.resources[resource].dynamic_anchors.clear();
-      set.resources[resource].recursive = false;
       traits.push_back(traits[set.schemas[id].resource]);
       set.schemas[id].resource = resource;
       read_schema_uri(*this, resource, id, node);
@@ -241,21 +240,23 @@ const JsonNode* SchemaLoading::member(const JsonNode& object, std::string_view n
 }
 
 const JsonNode* SchemaLoading::known_document(const std::string& uri) {
-  for (const KnownSchema& known : options.known) {
-    if (split_fragment(known.uri).first != uri) continue;
-    auto node = parse_json_node(known.text, options.limits.json);
-    if (!node.ok()) return nullptr;
-    return &documents.emplace_back(std::move(node.value()));
-  }
-  return nullptr;
+  const auto [found, added] = known_documents.emplace(uri, nullptr);
+  if (!added) return found->second;
+  const auto known =
+      std::find_if(options.known.begin(), options.known.end(),
+                   [&](const KnownSchema& each) { return split_fragment(each.uri).first == uri; });
+  if (known == options.known.end()) return nullptr;
+  auto node = parse_json_node(known->text, options.limits.json);
+  if (node.ok()) found->second = &documents.emplace_back(std::move(node.value()));
+  return found->second;
 }
 
 SchemaId SchemaLoading::load_document(const JsonNode& node, const std::string& uri) {
-  const auto resource = static_cast<std::uint32_t>(set.resources.size());
-  set.resources.push_back(SchemaResource{.uri = uri,
-                                         .root = static_cast<SchemaId>(set.schemas.size()),
-                                         .draft = options.draft,
-                                         .dynamic_anchors = {}});
+  const auto resource = static_cast<std::uint32_t>(traits.size());
+  set.resources.resize(resource + 1);  // the first one is there from the beginning
+  set.resources[resource].uri = uri;
+  set.resources[resource].root = static_cast<SchemaId>(set.schemas.size());
+  set.resources[resource].draft = options.draft;
   traits.push_back(ResourceTraits{&node, options.assert_formats, false});
   resources.emplace(uri, resource);
   const SchemaId id = load(node, SchemaPlace{kNoSchema, "", resource});
@@ -296,15 +297,9 @@ std::variant<SchemaSet, SchemaRefusal> load_schema(std::string_view text,
                          "not JSON: " + parsed.error().message};
   }
   SchemaLoading loading(options);
-  loading.set.resources[0].draft = options.draft;
-  loading.traits.push_back(ResourceTraits{nullptr, options.assert_formats, false});
   const JsonNode& root = loading.documents.emplace_back(std::move(parsed.value()));
-  loading.traits[0].node = &root;
-  loading.resources.emplace("", 0);
-  // Its own pointers work without a name as well.
-  loading.set.resources[0].root = static_cast<SchemaId>(loading.set.schemas.size());
-  loading.set.root = loading.load(root, SchemaPlace{});
-  loading.set.resources[0].root = loading.set.root;
+  // Without a name; its own pointers work so even where `$id` gives it one.
+  loading.set.root = loading.load_document(root, "");
   if (!loading.refusal) loading.resolve_references();
   if (loading.refusal) return std::move(*loading.refusal);
   return std::move(loading.set);

@@ -20,9 +20,9 @@ struct SchemaPlace {
   std::uint32_t resource = 0;
 };
 
-/// Keywords that depend on more than their own text.
+/// What only the reading of a resource needs to know about it.
 struct ResourceTraits {
-  const JsonNode* node = nullptr;
+  const JsonNode* node = nullptr;  ///< its root
   bool assert_formats = true;
   bool explicit_draft = false;  ///< `$schema` says which draft
 };
@@ -34,8 +34,9 @@ struct SchemaLoading {
   std::deque<JsonNode> documents;
   std::vector<ResourceTraits> traits;  ///< of set.resources
   std::unordered_map<const JsonNode*, SchemaId> places;
-  std::unordered_map<std::string, std::uint32_t> resources;  ///< by URI
-  std::unordered_map<std::string, SchemaId> anchors;         ///< by URI '#' name
+  std::unordered_map<std::string, std::uint32_t> resources;          ///< by URI
+  std::unordered_map<std::string, const JsonNode*> known_documents;  ///< by URI; nullptr: none
+  std::unordered_map<std::string, SchemaId> anchors;                 ///< by URI '#' name
   /// Members of objects that pointers lead through: `$defs` may be large.
   std::unordered_map<const JsonNode*, std::unordered_map<std::string_view, const JsonNode*>>
       members;
@@ -60,7 +61,7 @@ struct SchemaLoading {
   const JsonNode* member(const JsonNode& object, std::string_view name);
   /// The document of that URI, or nullptr.
   const JsonNode* known_document(const std::string& uri);
-  /// Loads a whole document.
+  /// Loads a whole document; the schema itself is the first one.
   SchemaId load_document(const JsonNode& node, const std::string& uri);
   void resolve_references();
 };

@@ -1,7 +1,9 @@
 #include "constrain/schema_numbers.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "constrain/number_rule.h"
+#include "constrain/schema_values.h"
 
 namespace zerohop {
 namespace {
@@ -14,60 +16,9 @@ void tighten(std::optional<NumberRule::Bound>& bound, const Decimal& value, bool
   if (order == 0) bound->exclusive |= exclusive;
 }
 
-void append(std::string& key, const std::vector<Decimal>& values) {
-  for (const Decimal& value : values) key.append(to_text(value)).append(",");
-  key += ';';
-}
-
-void append(std::string& key, const std::optional<NumberRule::Bound>& bound) {
-  if (bound) key.append(bound->exclusive ? "x" : "i").append(to_text(bound->value));
-  key += ';';
-}
-
-std::string key_of(const NumberRule& rule) {
-  std::string key = std::to_string(static_cast<int>(rule.kind)) + ";";
-  append(key, rule.min);
-  append(key, rule.max);
-  append(key, rule.multiple_of);
-  append(key, rule.not_multiple_of);
-  append(key, rule.except);
-  return key;
-}
-
-bool is_plain(const NumberRule& rule) {
-  return !rule.min && !rule.max && rule.multiple_of.empty() && rule.not_multiple_of.empty() &&
-         rule.except.empty() && rule.kind != NumberRule::Kind::kFraction;
-}
-
-// The two languages that nearly every schema has. Immutable, so all threads share them.
-std::shared_ptr<const NumberLanguage> plain_language(NumberRule::Kind kind) {
-  static const auto make = [](NumberRule::Kind of) {
-    NumberRule rule;
-    rule.kind = of;
-    auto made = NumberLanguage::make(rule);
-    return made.ok() ? made.value() : nullptr;
-  };
-  static const std::shared_ptr<const NumberLanguage> any = make(NumberRule::Kind::kAny);
-  static const std::shared_ptr<const NumberLanguage> integer = make(NumberRule::Kind::kInteger);
-  return kind == NumberRule::Kind::kAny ? any : integer;
-}
-
-// A whole number of at most 18 digits.
-std::optional<std::int64_t> small_integer(const Decimal& value) {
-  constexpr std::int64_t kDigitsMax = 18;
-  const auto digits = static_cast<std::int64_t>(value.digits.size());
-  if (value.exponent < 0 || value.exponent > kDigitsMax || digits + value.exponent > kDigitsMax) {
-    return std::nullopt;
-  }
-  std::int64_t number = 0;
-  for (const char digit : value.digits) number = number * 10 + (digit - '0');
-  for (std::int64_t i = 0; i < value.exponent; ++i) number *= 10;
-  return value.negative ? -number : number;
-}
-
 std::optional<std::uint64_t> values_of(const NumberRule& rule) {
   const bool bounded = rule.min && rule.max;
-  if (bounded && compare(rule.min->value, rule.max->value) == 0) return 1;
+  if (bounded && rule.min->value == rule.max->value) return 1;
   const bool steps = rule.kind == NumberRule::Kind::kInteger || !rule.multiple_of.empty();
   if (!bounded || !steps) return UINT64_MAX;
   const bool plain =
@@ -83,8 +34,7 @@ std::optional<std::uint64_t> values_of(const NumberRule& rule) {
 struct NumberFacts {
   NumberRule rule;
   bool dead = false;
-  const std::vector<Decimal>* values = nullptr;
-  std::vector<const std::vector<Decimal>*> more_values;
+  std::vector<const std::vector<Decimal>*> enums;
 };
 
 void add_kind(NumberFacts& facts, bool integer) {
@@ -118,11 +68,22 @@ void add_fact(NumberFacts& facts, const SchemaRule& rule, bool holds) {
   const std::vector<Decimal>& values = rule.values->numbers;
   if (!holds) {
     facts.rule.except.insert(facts.rule.except.end(), values.begin(), values.end());
-  } else if (facts.values == nullptr) {
-    facts.values = &values;
   } else {
-    facts.more_values.push_back(&values);
+    facts.enums.push_back(&values);
   }
+}
+
+// What satisfies() does about `value`: it looks through the exceptions and divides by hand.
+std::size_t steps_of(const Decimal& value, const NumberRule& rule) {
+  constexpr std::size_t kZerosPerDigit = 4;
+  std::size_t steps = 1 + rule.except.size();
+  for (const auto* divisors : {&rule.multiple_of, &rule.not_multiple_of}) {
+    for (const Decimal& divisor : *divisors) {
+      const std::size_t digits = divisor.digits.size();
+      steps += digits * (value.digits.size() + kZerosPerDigit * digits);
+    }
+  }
+  return steps;
 }
 
 }  // namespace
@@ -132,16 +93,12 @@ std::vector<NumberRule> SchemaNumbers::rules(const SchemaFacts& facts) const {
   for (const SchemaFact& fact : facts) {
     add_fact(all, set_.rules[fact.rule], fact.part == SchemaFact::kHolds);
   }
-  if (all.dead) return {};
-  if (all.values == nullptr) return {all.rule};
+  if (all.dead || !work_.charge(1 + all.rule.except.size())) return {};
+  if (all.enums.empty()) return {all.rule};
   std::vector<NumberRule> single;
-  for (const Decimal& value : *all.values) {
-    const bool everywhere = std::all_of(
-        all.more_values.begin(), all.more_values.end(), [&](const std::vector<Decimal>* more) {
-          return std::find(more->begin(), more->end(), value) != more->end();
-        });
-    if (!work_.charge(1 + all.rule.except.size())) return {};
-    if (!everywhere || !satisfies(value, all.rule)) continue;
+  for (const Decimal& value : common_values(work_, all.enums)) {
+    if (!work_.charge(steps_of(value, all.rule))) return {};
+    if (!satisfies(value, all.rule)) continue;
     NumberRule& rule = single.emplace_back();
     rule.min = NumberRule::Bound{value, false};
     rule.max = rule.min;
@@ -151,19 +108,19 @@ std::vector<NumberRule> SchemaNumbers::rules(const SchemaFacts& facts) const {
 
 std::shared_ptr<const NumberLanguage> SchemaNumbers::language(const NumberRule& rule,
                                                               const SchemaFacts& facts) {
-  if (is_plain(rule)) return plain_language(rule.kind);
   std::string key = key_of(rule);
   if (const auto known = languages_.find(key); known != languages_.end()) return known->second;
   auto made = NumberLanguage::make(rule);
   if (!made.ok()) {
     const SchemaRule& blame = set_.rules[facts.front().rule];
-    work_.refuse({SchemaRefusal::Kind::kTooLarge, set_.pointer(blame.owner),
-                  std::string(blame.keyword), made.error().message});
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kTooLarge, {blame.owner, blame.keyword},
+                              made.error().message));
     return nullptr;
   }
   std::shared_ptr<const NumberLanguage> language = std::move(made.value());
   memory_bytes_ += language->memory_bytes();
-  work_.charge(language->states());
+  constexpr std::size_t kExceptionsPerStep = 32;
+  work_.charge(language->states() * (1 + rule.except.size() / kExceptionsPerStep));
   if (language->empty()) language = nullptr;
   if (language != nullptr) values_.emplace(language.get(), values_of(rule));
   languages_.emplace(std::move(key), language);

@@ -1,6 +1,8 @@
 // Facts about numbers as number languages. One compilation, one thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

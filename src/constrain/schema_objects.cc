@@ -1,9 +1,8 @@
 #include "constrain/schema_objects.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "constrain/content_coding.h"
+#include "base/utf8.h"
 
 namespace zerohop {
 namespace {
@@ -18,7 +17,7 @@ constexpr std::size_t kStepsPerName = 8;
 std::uint32_t ObjectMerge::declare(const std::string& name) {
   const auto [found, added] = name_index_.emplace(name, static_cast<std::uint32_t>(names_.size()));
   if (added) {
-    names_.push_back(Name{name, decode_utf8(name), {}, {}, {}});
+    names_.push_back(Name{name, utf8_decode(name), {}, {}, {}});
     presence_.push_back(Presence::kFree);
   }
   return found->second;
@@ -65,19 +64,7 @@ void ObjectMerge::read(const SchemaFact& fact) {
   blame_ = {rule.owner, rule.keyword};
   switch (rule.kind) {
     case RuleKind::kMinProperties:
-      if (holds) {
-        least_ = std::max<std::uint64_t>(least_, rule.least);
-      } else {
-        most_ = std::min<std::uint64_t>(most_, rule.least - 1);
-      }
-      return;
-    case RuleKind::kMaxProperties:
-      if (holds) {
-        most_ = std::min<std::uint64_t>(most_, rule.most);
-      } else {
-        least_ = std::max<std::uint64_t>(least_, std::uint64_t{rule.most} + 1);
-      }
-      return;
+    case RuleKind::kMaxProperties: count_.apply(rule, holds); return;
     case RuleKind::kRequired:
       if (!holds) return demand(declare(rule.names[part]), Presence::kForbidden);
       for (const std::string& name : rule.names) demand(declare(name), Presence::kRequired);
@@ -281,8 +268,8 @@ void ObjectMerge::emit(std::vector<Presence> presence, std::vector<SchemaAlterna
   if (!settle(presence)) return;
   const auto required =
       static_cast<std::uint64_t>(std::count(presence.begin(), presence.end(), Presence::kRequired));
-  if (required > most_) return;
-  const bool counts = !exists_.empty() || least_ > required || most_ != kNoBound;
+  if (required > count_.most) return;
+  const bool counts = !exists_.empty() || count_.least > required || count_.most != kNoBound;
   for (const Need& need : needs_) {
     if (!counts || presence[need.name] != Presence::kFree) continue;
     if (!builder_.work().charge(kStepsPerName * presence.size())) return;
@@ -311,8 +298,8 @@ ObjectForm ObjectMerge::assemble(const std::vector<Presence>& presence) const {
     if (!known && need.name != need.needed) needs.push_back(place[need.needed]);
   }
   form.others = others_;
-  form.properties_min = static_cast<std::uint32_t>(least_);
-  form.properties_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(most_, kNoBound));
+  form.properties_min = static_cast<std::uint32_t>(count_.least);
+  form.properties_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(count_.most, kNoBound));
   form.counters.assign(exists_.size(), FormCounter{1, kNoBound});
   return form;
 }
@@ -321,14 +308,15 @@ void ObjectMerge::run(std::vector<SchemaAlternative>& to) {
   declare_properties();
   for (const SchemaFact& fact : facts_) read(fact);
   constexpr std::uint64_t kPropertiesMinMax = 1U << 16U;
-  if (exists_.size() > kCountersMax || terms_.size() > kTermsMax || least_ > kPropertiesMinMax) {
+  if (exists_.size() > kCountersMax || terms_.size() > kTermsMax ||
+      count_.least > kPropertiesMinMax) {
     return builder_.refuse(SchemaRefusal::Kind::kTooLarge, blame_,
                            "too many conditions on the properties");
   }
-  if (dead_ || least_ > most_ || builder_.work().stopped()) return;
+  if (dead_ || count_.empty() || builder_.work().stopped()) return;
   fill_declared();
   if (dead_ || builder_.work().stopped()) return;
-  if (most_ > 0) fill_others();
+  if (count_.most > 0) fill_others();
   if (!builder_.work().stopped()) emit(presence_, to);
 }
 

@@ -90,8 +90,7 @@ class ObjectMerge {
   const SchemaFacts& facts_;
   SchemaBlame blame_;
   bool dead_ = false;
-  std::uint64_t least_ = 0;
-  std::uint64_t most_ = kNoBound;
+  CountRange count_;
   std::vector<Name> names_;
   std::unordered_map<std::string, std::uint32_t> name_index_;
   std::vector<Presence> presence_;

@@ -12,30 +12,41 @@ namespace {
 
 using Type = JsonNode::Type;
 
-// The interval of a counting pair (minLength and maxLength, …).
-struct CountRange {
-  std::uint64_t least = 0;
-  std::uint64_t most = kNoBound;
-  bool empty() const { return least > most; }
-  void at_least(std::uint64_t count) { least = std::max(least, count); }
-  void at_most(std::uint64_t count) { most = std::min(most, count); }
-  void apply_min(const SchemaRule& rule, bool holds) {
-    if (holds) {
-      at_least(rule.least);
-    } else if (rule.least > 0) {
-      at_most(rule.least - 1);
-    } else {
-      most = 0, least = 1;
-    }
-  }
-  void apply_max(const SchemaRule& rule, bool holds) {
-    if (holds) {
-      at_most(rule.most);
-    } else {
-      at_least(std::uint64_t{rule.most} + 1);
-    }
-  }
+// An enum among the facts.
+struct EnumFact {
+  const ValueSet* values;
+  bool holds;
 };
+
+std::vector<EnumFact> enum_facts(const SchemaSet& set, const SchemaFacts& facts) {
+  std::vector<EnumFact> enums;
+  for (const SchemaFact& fact : facts) {
+    const SchemaRule& rule = set.rules[fact.rule];
+    if (rule.kind != RuleKind::kValues) continue;
+    enums.push_back({rule.values.get(), fact.part == SchemaFact::kHolds});
+  }
+  return enums;
+}
+
+// Whether each value that an enum allows is ruled out: by another enum, or by `excluded`.
+template <class T, class Excluded>
+bool none_left(SchemaWork& work, const std::vector<EnumFact>& enums,
+               const std::vector<T> ValueSet::*list, const Excluded& excluded) {
+  const std::vector<T>* fewest = nullptr;
+  for (const EnumFact& each : enums) {
+    const std::vector<T>& values = each.values->*list;
+    if (each.holds && (fewest == nullptr || values.size() < fewest->size())) fewest = &values;
+  }
+  if (fewest == nullptr) return false;
+  const auto ruled_out = [&](const T& value) {
+    return excluded(value) || std::any_of(enums.begin(), enums.end(), [&](const EnumFact& each) {
+             const std::vector<T>& values = each.values->*list;
+             return std::binary_search(values.begin(), values.end(), value) != each.holds;
+           });
+  };
+  return std::all_of(fewest->begin(), fewest->end(),
+                     [&](const T& value) { return work.charge(enums.size()) && ruled_out(value); });
+}
 
 }  // namespace
 
@@ -71,38 +82,20 @@ bool SchemaTableau::contradict(const SchemaFacts& facts, Type type, int depth) {
 
 bool SchemaTableau::strings_contradict(const SchemaFacts& facts) const {
   CountRange length;
-  const ValueSet* values = nullptr;
   for (const SchemaFact& fact : facts) {
-    const SchemaRule& rule = set_.rules[fact.rule];
-    const bool holds = fact.part == SchemaFact::kHolds;
-    if (rule.kind == RuleKind::kMinLength) length.apply_min(rule, holds);
-    if (rule.kind == RuleKind::kMaxLength) length.apply_max(rule, holds);
-    if (rule.kind != RuleKind::kValues || !holds) continue;
-    if (values == nullptr || rule.values->strings.size() < values->strings.size()) {
-      values = rule.values.get();
-    }
+    length.apply(set_.rules[fact.rule], fact.part == SchemaFact::kHolds);
   }
   if (length.empty()) return true;
-  if (values == nullptr) return false;
-  return std::all_of(values->strings.begin(), values->strings.end(), [&](const std::string& text) {
-    return std::any_of(facts.begin(), facts.end(), [&](const SchemaFact& fact) {
-      const SchemaRule& rule = set_.rules[fact.rule];
-      if (rule.kind != RuleKind::kValues) return false;
-      const auto& strings = rule.values->strings;
-      const bool there = std::binary_search(strings.begin(), strings.end(), text);
-      return there != (fact.part == SchemaFact::kHolds);
-    });
-  });
+  return none_left(work_, enum_facts(set_, facts), &ValueSet::strings,
+                   [](const std::string&) { return false; });
 }
 
 bool SchemaTableau::numbers_contradict(const SchemaFacts& facts) const {
   const Decimal* least = nullptr;
   const Decimal* most = nullptr;
-  const ValueSet* values = nullptr;
   for (const SchemaFact& fact : facts) {
     const SchemaRule& rule = set_.rules[fact.rule];
     const bool holds = fact.part == SchemaFact::kHolds;
-    if (rule.kind == RuleKind::kValues && holds) values = rule.values.get();
     const bool minimum =
         rule.kind == RuleKind::kMinimum || rule.kind == RuleKind::kExclusiveMinimum;
     const bool maximum =
@@ -110,23 +103,14 @@ bool SchemaTableau::numbers_contradict(const SchemaFacts& facts) const {
     // Bounds without a look at whether they are exclusive: cautious.
     const bool lower = (minimum && holds) || (maximum && !holds);
     const bool upper = (maximum && holds) || (minimum && !holds);
-    if (lower && (least == nullptr || compare(rule.number, *least) > 0)) least = &rule.number;
-    if (upper && (most == nullptr || compare(rule.number, *most) < 0)) most = &rule.number;
+    if (lower && (least == nullptr || rule.number > *least)) least = &rule.number;
+    if (upper && (most == nullptr || rule.number < *most)) most = &rule.number;
   }
-  if (least != nullptr && most != nullptr && compare(*least, *most) > 0) return true;
-  if (values == nullptr) return false;
-  return std::all_of(values->numbers.begin(), values->numbers.end(), [&](const Decimal& value) {
-    if (least != nullptr && compare(value, *least) < 0) return true;
-    if (most != nullptr && compare(value, *most) > 0) return true;
-    return std::any_of(facts.begin(), facts.end(), [&](const SchemaFact& fact) {
-      const SchemaRule& rule = set_.rules[fact.rule];
-      if (rule.kind != RuleKind::kValues) return false;
-      const bool there =
-          std::binary_search(rule.values->numbers.begin(), rule.values->numbers.end(), value,
-                             [](const Decimal& a, const Decimal& b) { return compare(a, b) < 0; });
-      return there != (fact.part == SchemaFact::kHolds);
-    });
-  });
+  if (least != nullptr && most != nullptr && *least > *most) return true;
+  const auto out_of_bounds = [&](const Decimal& value) {
+    return (least != nullptr && value < *least) || (most != nullptr && value > *most);
+  };
+  return none_left(work_, enum_facts(set_, facts), &ValueSet::numbers, out_of_bounds);
 }
 
 bool SchemaTableau::arrays_contradict(const SchemaFacts& facts, int depth) {
@@ -135,8 +119,7 @@ bool SchemaTableau::arrays_contradict(const SchemaFacts& facts, int depth) {
   for (const SchemaFact& fact : facts) {
     const SchemaRule& rule = set_.rules[fact.rule];
     const bool holds = fact.part == SchemaFact::kHolds;
-    if (rule.kind == RuleKind::kMinItems) length.apply_min(rule, holds);
-    if (rule.kind == RuleKind::kMaxItems) length.apply_max(rule, holds);
+    length.apply(rule, holds);
     if (rule.kind != RuleKind::kItems) continue;
     if (holds) prefix = std::max(prefix, rule.schemas.size());
     if (!holds) length.at_least(static_cast<std::uint64_t>(fact.part) + 1);

@@ -1,6 +1,6 @@
 #include "constrain/schema_rules.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -13,6 +13,32 @@ TypeSet types_of(RuleKind kind) {
   if (kind <= RuleKind::kFormat) return type_bit(Type::kString);
   if (kind <= RuleKind::kUnevaluatedItems) return type_bit(Type::kArray);
   return type_bit(Type::kObject);
+}
+
+bool CountRange::apply(const SchemaRule& rule, bool holds) {
+  switch (rule.kind) {
+    case RuleKind::kMinLength:
+    case RuleKind::kMinItems:
+    case RuleKind::kMinProperties:
+      if (holds) {
+        at_least(rule.least);
+      } else if (rule.least > 0) {
+        at_most(rule.least - 1);
+      } else {
+        *this = {.least = 1, .most = 0};
+      }
+      return true;
+    case RuleKind::kMaxLength:
+    case RuleKind::kMaxItems:
+    case RuleKind::kMaxProperties:
+      if (holds) {
+        at_most(rule.most);
+      } else {
+        at_least(std::uint64_t{rule.most} + 1);
+      }
+      return true;
+    default: return false;
+  }
 }
 
 SchemaSet::SchemaSet() : schemas(2), resources(1) {
@@ -35,6 +61,11 @@ std::string SchemaSet::pointer(SchemaId schema) const {
   text.reserve(bytes);
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) text += **step;
   return text;
+}
+
+SchemaRefusal SchemaSet::refusal(SchemaRefusal::Kind kind, const SchemaBlame& blame,
+                                 std::string reason) const {
+  return {kind, pointer(blame.schema), std::string(blame.keyword), std::move(reason)};
 }
 
 SchemaId SchemaSet::add(SchemaId like, std::vector<SchemaRule> made) {

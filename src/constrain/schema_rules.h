@@ -9,7 +9,7 @@
 // once it is known what has been evaluated). One compilation owns it, one thread.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -43,7 +43,7 @@ inline constexpr TypeSet kAllTypes = 0x7F;
 struct ValueSet {
   TypeSet literals = 0;              ///< of null, false, true
   std::vector<std::string> strings;  ///< sorted, all different
-  std::vector<Decimal> numbers;      ///< all different
+  std::vector<Decimal> numbers;      ///< sorted, all different
   std::vector<SchemaId> composites;  ///< arrays and objects
   bool has(JsonNode::Type type) const { return (literals & type_bit(type)) != 0; }
 };
@@ -108,13 +108,31 @@ struct SchemaRule {
   std::shared_ptr<const ValueSet> values;
 };
 
+/// How many characters, items or properties there may be.
+struct CountRange {
+  std::uint64_t least = 0;
+  std::uint64_t most = kNoBound;
+
+  bool empty() const { return least > most; }
+  void at_least(std::uint64_t count) { least = std::max(least, count); }
+  void at_most(std::uint64_t count) { most = std::min(most, count); }
+  /// Narrows it by a rule (minLength, maxItems, …) that holds or does not. False: the rule is none
+  /// of these.
+  bool apply(const SchemaRule& rule, bool holds);
+};
+
+/// Whose fault a refusal is.
+struct SchemaBlame {
+  SchemaId schema = kAlwaysSchema;
+  std::string_view keyword;  ///< static text
+};
+
 /// A part of the document with an identifier of its own.
 struct SchemaResource {
   std::string uri;  ///< absolute where the document says so; without fragment
   SchemaId root = kAlwaysSchema;
   SchemaDraft draft = SchemaDraft::k2020;
-  bool validates = true;   ///< false: its meta-schema leaves the validation vocabulary out
-  bool recursive = false;  ///< `$recursiveAnchor: true` at its root
+  bool validates = true;  ///< false: its meta-schema leaves the validation vocabulary out
   std::vector<std::pair<std::string, SchemaId>> dynamic_anchors;
 };
 
@@ -135,6 +153,9 @@ struct SchemaSet {
 
   SchemaSet();
   std::string pointer(SchemaId schema) const;
+  /// With the pointer of whom it blames.
+  SchemaRefusal refusal(SchemaRefusal::Kind kind, const SchemaBlame& blame,
+                        std::string reason) const;
   /// A schema with these rules, in place of `like` (its pointer and resource).
   SchemaId add(SchemaId like, std::vector<SchemaRule> made);
 };

@@ -5,7 +5,7 @@
 // the way are the counters' values, cut off where more makes no difference.
 #include <algorithm>
 
-#include "constrain/content_coding.h"
+#include "base/utf8.h"
 #include "constrain/schema_texts.h"
 #include "constrain/schema_trim.h"
 
@@ -16,6 +16,14 @@ constexpr std::size_t kStatesMax = 20'000;
 
 std::uint64_t add(std::uint64_t a, std::uint64_t b) {
   return a == kEndless || b == kEndless ? kEndless : a + b;
+}
+
+// The shortest of the choices; kEndless: none can be.
+std::uint64_t shortest_choice(const std::vector<ValueChoice>& choices,
+                              const std::vector<std::uint64_t>& nodes) {
+  std::uint64_t best = kEndless;
+  for (const ValueChoice& choice : choices) best = std::min(best, nodes[choice.node]);
+  return best;
 }
 
 void refuse_counting(SchemaWork& work) {
@@ -119,7 +127,7 @@ std::vector<Optional> properties_of(const ObjectForm& form,
                                     std::uint64_t of_a_class) {
   std::vector<Optional> all;
   for (const ObjectForm::Property& property : form.declared) {
-    const std::uint64_t name = json_string_bytes(decode_utf8(property.name));
+    const std::uint64_t name = json_string_bytes(utf8_decode(property.name));
     all.push_back({&property.value, name + 2, property.required});
   }
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -139,7 +147,7 @@ std::uint64_t object_without_counters(const ObjectForm& form,
   for (const ObjectForm::Property& property : form.declared) {
     if (!property.required) continue;
     ++count;
-    const std::uint64_t name = json_string_bytes(decode_utf8(property.name));
+    const std::uint64_t name = json_string_bytes(utf8_decode(property.name));
     bytes = add(add(bytes, name + 2), shortest_choice(property.value, nodes));
     if (bytes == kEndless) return kEndless;
   }
@@ -159,13 +167,6 @@ std::uint64_t object_without_counters(const ObjectForm& form,
 }
 
 }  // namespace
-
-std::uint64_t shortest_choice(const std::vector<ValueChoice>& choices,
-                              const std::vector<std::uint64_t>& nodes) {
-  std::uint64_t best = kEndless;
-  for (const ValueChoice& choice : choices) best = std::min(best, nodes[choice.node]);
-  return best;
-}
 
 std::uint64_t shortest_array(const ArrayForm& form, const std::vector<std::uint64_t>& nodes,
                              SchemaWork& work) {

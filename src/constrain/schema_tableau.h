@@ -19,7 +19,6 @@
 // so there the branch splits into all combinations. One compilation, one thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>

@@ -37,11 +37,11 @@ std::vector<SchemaFacts> TableauRun::run(GoalId goal) {
     collector = 0;
   }
   const std::vector<SchemaLiteral>& literals = goals_.literals(goal);
-  Todo todo;
+  Assumptions pending;
   for (auto at = literals.rbegin(); at != literals.rend(); ++at) {
-    todo.emplace_back(*at, is_negated(*at) ? kNobody : collector);
+    pending.push_back({*at, is_negated(*at) ? kNobody : collector});
   }
-  assume(first, std::move(todo));
+  assume(first, std::move(pending));
   if (!first.dead) stack_.push_back(std::move(first));
   std::vector<SchemaFacts> done;
   while (!stack_.empty()) {
@@ -94,18 +94,18 @@ bool TableauRun::finish(SchemaBranch& branch) {
 void TableauRun::take(SchemaBranch& branch, Way& way) {
   if (way.fact) branch.facts.push_back(*way.fact);
   if (way.choice) branch.choices.push_back(*way.choice);
-  Todo todo;
-  if (way.option) apply(branch, way.negated, *way.option, todo);
-  todo.insert(todo.end(), way.literals.begin(), way.literals.end());
-  std::reverse(todo.begin(), todo.end());
-  assume(branch, std::move(todo));
+  Assumptions pending;
+  if (way.option) apply(branch, way.negated, *way.option, pending);
+  pending.insert(pending.end(), way.literals.begin(), way.literals.end());
+  std::reverse(pending.begin(), pending.end());
+  assume(branch, std::move(pending));
 }
 
-void TableauRun::assume(SchemaBranch& branch, Todo todo) {
-  Todo next;
-  while (!todo.empty() && !branch.dead) {
-    const auto [literal, collector] = todo.back();
-    todo.pop_back();
+void TableauRun::assume(SchemaBranch& branch, Assumptions pending) {
+  Assumptions next;
+  while (!pending.empty() && !branch.dead) {
+    const auto [literal, collector] = pending.back();
+    pending.pop_back();
     if (literal == kTrueLiteral) continue;
     if (literal == kFalseLiteral || !tableau_.work_.charge(1 + branch.seen.size() / 64)) {
       branch.dead = true;
@@ -118,12 +118,12 @@ void TableauRun::assume(SchemaBranch& branch, Todo todo) {
     } else {
       assume_holds(branch, literal, collector, next);
     }
-    todo.insert(todo.end(), next.rbegin(), next.rend());
+    pending.insert(pending.end(), next.rbegin(), next.rend());
   }
 }
 
 void TableauRun::assume_holds(SchemaBranch& branch, SchemaLiteral literal, std::int32_t collector,
-                              Todo& next) {
+                              Assumptions& next) {
   const SchemaPart part = set_.schemas[goals_.schema(literal)];
   for (RuleId id = part.first_rule; id < part.first_rule + part.rules; ++id) {
     const SchemaRule& rule = set_.rules[id];
@@ -139,7 +139,7 @@ void TableauRun::assume_holds(SchemaBranch& branch, SchemaLiteral literal, std::
 }
 
 void TableauRun::assume_rules(SchemaBranch& branch, SchemaLiteral literal, std::int32_t collector,
-                              Todo& next) {
+                              Assumptions& next) {
   const SchemaPart part = set_.schemas[goals_.schema(literal)];
   SchemaChoice context;
   context.scope = goals_.scope(literal);
@@ -150,7 +150,7 @@ void TableauRun::assume_rules(SchemaBranch& branch, SchemaLiteral literal, std::
 }
 
 void TableauRun::assume_rule(SchemaBranch& branch, RuleId id, const SchemaChoice& context,
-                             Todo& next) {
+                             Assumptions& next) {
   const SchemaRule& rule = set_.rules[id];
   if (!concerns(rule) || is_unevaluated(rule.kind)) return;
   SchemaChoice choice = context;
@@ -159,16 +159,16 @@ void TableauRun::assume_rule(SchemaBranch& branch, RuleId id, const SchemaChoice
     case RuleKind::kReference:
     case RuleKind::kAllOf:
       for (std::size_t i = 0; i < rule.schemas.size(); ++i) {
-        next.emplace_back(child(rule, i, context.scope, Sign::kHolds), context.collector);
+        next.push_back({child(rule, i, context.scope, Sign::kHolds), context.collector});
       }
       return;
     case RuleKind::kDynamicReference: {
       const SchemaId target = goals_.dynamic_target(rule, context.scope);
-      next.emplace_back(goals_.literal(target, context.scope, Sign::kHolds), context.collector);
+      next.push_back({goals_.literal(target, context.scope, Sign::kHolds), context.collector});
       return;
     }
     case RuleKind::kNot:
-      next.emplace_back(child(rule, 0, context.scope, Sign::kFails), kNobody);
+      next.push_back({child(rule, 0, context.scope, Sign::kFails), kNobody});
       return;
     case RuleKind::kAnyOf:
     case RuleKind::kOneOf:
@@ -192,7 +192,7 @@ void TableauRun::assume_rule(SchemaBranch& branch, RuleId id, const SchemaChoice
 }
 
 void TableauRun::assume_values(SchemaBranch& branch, RuleId id, const SchemaChoice& context,
-                               Todo& next) {
+                               Assumptions& next) {
   const ValueSet& values = *set_.rules[id].values;
   if (type_ == Type::kString || type_ == Type::kNumber) {
     const bool none = type_ == Type::kString ? values.strings.empty() : values.numbers.empty();
@@ -215,12 +215,12 @@ void TableauRun::assume_values(SchemaBranch& branch, RuleId id, const SchemaChoi
   } else {
     for (const SchemaId each : values.composites) {
       if (!is_of_type(set_, each, type_)) continue;
-      next.emplace_back(goals_.literal(each, context.scope, Sign::kHolds), context.collector);
+      next.push_back({goals_.literal(each, context.scope, Sign::kHolds), context.collector});
     }
   }
 }
 
-void TableauRun::assume_fails(SchemaBranch& branch, SchemaLiteral literal, Todo& next) {
+void TableauRun::assume_fails(SchemaBranch& branch, SchemaLiteral literal, Assumptions& next) {
   const auto open = options(literal);
   if (!open) return;
   if (open->empty()) {
@@ -288,22 +288,22 @@ void TableauRun::append_options(RuleId id, std::vector<SchemaOption>& to, bool& 
 
 // The part of the rule fails; `next` gets what follows for other schemas.
 void TableauRun::apply(SchemaBranch& branch, SchemaLiteral negated, const SchemaOption& option,
-                       Todo& next) {
+                       Assumptions& next) {
   const SchemaRule& rule = set_.rules[option.rule];
   const ScopeId scope = goals_.scope(negated);
   const auto part = static_cast<std::size_t>(option.part);
   const auto fails = [&](std::size_t i) {
-    next.emplace_back(child(rule, i, scope, Sign::kFails), kNobody);
+    next.push_back({child(rule, i, scope, Sign::kFails), kNobody});
   };
   const auto holds = [&](std::size_t i) {
-    next.emplace_back(child(rule, i, scope, Sign::kHolds), kNobody);
+    next.push_back({child(rule, i, scope, Sign::kHolds), kNobody});
   };
   switch (rule.kind) {
     case RuleKind::kReference:
     case RuleKind::kAllOf: return fails(part);
     case RuleKind::kDynamicReference:
-      next.emplace_back(goals_.literal(goals_.dynamic_target(rule, scope), scope, Sign::kFails),
-                        kNobody);
+      next.push_back(
+          {goals_.literal(goals_.dynamic_target(rule, scope), scope, Sign::kFails), kNobody});
       return;
     case RuleKind::kAnyOf:
       for (std::size_t i = 0; i < rule.schemas.size(); ++i) fails(i);
@@ -330,7 +330,7 @@ void TableauRun::apply(SchemaBranch& branch, SchemaLiteral negated, const Schema
     case RuleKind::kValues:
       if (type_ == Type::kArray || type_ == Type::kObject) {
         for (const SchemaId each : rule.values->composites) {
-          next.emplace_back(goals_.literal(each, scope, Sign::kFails), kNobody);
+          next.push_back({goals_.literal(each, scope, Sign::kFails), kNobody});
         }
         return;
       }
@@ -359,12 +359,12 @@ std::optional<std::vector<TableauRun::Way>> TableauRun::ways(const SchemaBranch&
     std::vector<Way> open = rule_ways(branch, choice);
     for (const Way& way : open) {
       const bool free = std::all_of(way.literals.begin(), way.literals.end(),
-                                    [](const auto& each) { return each.first == kTrueLiteral; });
+                                    [](const auto& each) { return each.literal == kTrueLiteral; });
       if (free && !way.fact && !way.choice) return std::nullopt;
     }
     std::erase_if(open, [](const Way& way) {
       return std::any_of(way.literals.begin(), way.literals.end(),
-                         [](const auto& each) { return each.first == kFalseLiteral; });
+                         [](const auto& each) { return each.literal == kFalseLiteral; });
     });
     return open;
   }
@@ -451,11 +451,11 @@ std::vector<TableauRun::Way> TableauRun::combination_ways(const SchemaBranch& br
   if (one) tableau_.work_.charge(rule.schemas.size() * rule.schemas.size());
   for (std::size_t i = 0; i < rule.schemas.size() && !tableau_.work_.stopped(); ++i) {
     Way way;
-    way.literals.emplace_back(child(rule, i, choice.scope, Sign::kHolds), choice.collector);
-    if (way.literals[0].first == kFalseLiteral) continue;
+    way.literals.push_back({child(rule, i, choice.scope, Sign::kHolds), choice.collector});
+    if (way.literals[0].literal == kFalseLiteral) continue;
     for (std::size_t j = 0; one && j < rule.schemas.size(); ++j) {
       if (j == i) continue;
-      way.literals.emplace_back(child(rule, j, choice.scope, Sign::kFails), kNobody);
+      way.literals.push_back({child(rule, j, choice.scope, Sign::kFails), kNobody});
     }
     open.push_back(std::move(way));
   }

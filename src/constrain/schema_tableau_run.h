@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "constrain/schema_branch.h"
@@ -13,6 +12,13 @@ namespace zerohop {
 
 /// kProbe: quickly, for a superset; decisions are left out where there are many ways.
 enum class TableauMode : std::uint8_t { kExact, kProbe };
+
+/// A literal to be made true, and the collector that learns what it evaluates (-1: nobody).
+struct Assumption {
+  SchemaLiteral literal = kTrueLiteral;
+  std::int32_t collector = -1;
+};
+using Assumptions = std::vector<Assumption>;
 
 class TableauRun {
  public:
@@ -27,10 +33,9 @@ class TableauRun {
   std::vector<SchemaFacts> run(GoalId goal);
 
  private:
-  using Todo = std::vector<std::pair<SchemaLiteral, std::int32_t>>;
   // What one way of a decision adds to the branch.
   struct Way {
-    std::vector<std::pair<SchemaLiteral, std::int32_t>> literals;
+    Assumptions literals;
     std::optional<SchemaFact> fact;
     std::optional<SchemaOption> option;  // of `negated`
     SchemaLiteral negated = kTrueLiteral;
@@ -44,15 +49,17 @@ class TableauRun {
     return goals_.literal(rule.schemas[index], scope, sign);
   }
 
-  void assume(SchemaBranch& branch, Todo todo);
+  void assume(SchemaBranch& branch, Assumptions pending);
   void assume_holds(SchemaBranch& branch, SchemaLiteral literal, std::int32_t collector,
-                    Todo& next);
+                    Assumptions& next);
   void assume_rules(SchemaBranch& branch, SchemaLiteral literal, std::int32_t collector,
-                    Todo& next);
-  void assume_rule(SchemaBranch& branch, RuleId id, const SchemaChoice& context, Todo& next);
-  void assume_values(SchemaBranch& branch, RuleId id, const SchemaChoice& context, Todo& next);
-  void assume_fails(SchemaBranch& branch, SchemaLiteral literal, Todo& next);
-  void apply(SchemaBranch& branch, SchemaLiteral negated, const SchemaOption& option, Todo& next);
+                    Assumptions& next);
+  void assume_rule(SchemaBranch& branch, RuleId id, const SchemaChoice& context, Assumptions& next);
+  void assume_values(SchemaBranch& branch, RuleId id, const SchemaChoice& context,
+                     Assumptions& next);
+  void assume_fails(SchemaBranch& branch, SchemaLiteral literal, Assumptions& next);
+  void apply(SchemaBranch& branch, SchemaLiteral negated, const SchemaOption& option,
+             Assumptions& next);
   void contribute(SchemaBranch& branch, std::int32_t collector, const SchemaFact& fact);
 
   // Ways to make `negated` true; nothing: it is true already.

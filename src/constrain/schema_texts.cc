@@ -5,8 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/utf8.h"
 #include "constrain/content_coding.h"
 #include "constrain/regex_syntax.h"
+#include "constrain/schema_values.h"
 #include "constrain/string_formats.h"
 
 namespace zerohop {
@@ -15,6 +17,8 @@ namespace {
 constexpr std::uint32_t kUnbounded = ContentAutomaton::kUnbounded;
 // A document that must hold a longer string is never written.
 constexpr std::uint32_t kMinLengthMax = 1U << 20U;
+// A new word as a term costs more than an elementary step.
+constexpr std::size_t kStepsPerWord = 20;
 
 // The one automaton that most strings of most schemas have. Immutable, so all threads share it.
 std::shared_ptr<ContentAutomaton> any_string() {
@@ -50,28 +54,10 @@ bool is_registered_format(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-  }));
-}
-
 }  // namespace
 
 std::size_t json_string_bytes(std::u32string_view text) {
-  std::size_t bytes = 2;
-  for (const char32_t point : text) {
-    const bool short_escape = point == U'"' || point == U'\\' || point == U'\b' || point == U'\f' ||
-                              point == U'\n' || point == U'\r' || point == U'\t';
-    if (short_escape) {
-      bytes += 2;
-    } else if (point < 0x20) {
-      bytes += 6;
-    } else {
-      bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    }
-  }
-  return bytes;
+  return 2 + encode_content(text, TextCoding::kJsonCanonical).size();
 }
 
 SchemaTexts::SchemaTexts(SchemaSet& set, SchemaWork& work) : set_(set), work_(work) {}
@@ -81,8 +67,7 @@ RegexTerm SchemaTexts::pattern(const std::string& text, const SchemaBlame& blame
   if (!work_.charge(1 + text.size())) return pool_.any();
   const Result<RegexTerm> made = parse_ecma_pattern(pool_, text);
   if (!made.ok()) {
-    work_.refuse({SchemaRefusal::Kind::kUnsupported, set_.pointer(blame.schema),
-                  std::string(blame.keyword), made.error().message});
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kUnsupported, blame, made.error().message));
     return pool_.any();
   }
   patterns_.emplace(text, made.value());
@@ -93,8 +78,8 @@ RegexTerm SchemaTexts::format(const std::string& name, const SchemaBlame& blame)
   if (const auto made = formats_.find(name); made != formats_.end()) return made->second;
   const std::optional<RegexTerm> known = format_language(pool_, name);
   if (!known && is_registered_format(name)) {
-    work_.refuse({SchemaRefusal::Kind::kUnsupported, set_.pointer(blame.schema),
-                  std::string(blame.keyword), "the format " + name + " cannot be enforced"});
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kUnsupported, blame,
+                              "the format " + name + " cannot be enforced"));
   }
   // A format that JSON Schema does not know is an annotation, as int32 and color are.
   const RegexTerm term = known.value_or(pool_.any());
@@ -102,23 +87,24 @@ RegexTerm SchemaTexts::format(const std::string& name, const SchemaBlame& blame)
   return term;
 }
 
-bool SchemaTexts::listed(const SchemaFacts& facts, std::vector<std::string>& strings) const {
-  bool some = false;
+std::optional<std::vector<std::string>> SchemaTexts::listed(const SchemaFacts& facts) const {
+  std::vector<const std::vector<std::string>*> enums;
   for (const SchemaFact& fact : facts) {
     const SchemaRule& rule = set_.rules[fact.rule];
     if (rule.kind != RuleKind::kValues || fact.part != SchemaFact::kHolds) continue;
-    const std::vector<std::string>& allowed = rule.values->strings;
-    if (!some) {
-      strings = allowed;
-    } else {
-      std::vector<std::string> common;
-      std::set_intersection(strings.begin(), strings.end(), allowed.begin(), allowed.end(),
-                            std::back_inserter(common));
-      strings = std::move(common);
-    }
-    some = true;
+    enums.push_back(&rule.values->strings);
   }
-  return some;
+  if (enums.empty()) return std::nullopt;
+  return common_values(work_, enums);
+}
+
+RegexTerm SchemaTexts::word(const std::string& text) {
+  const auto [found, added] = words_.emplace(text, 0);
+  if (added) {
+    work_.charge(kStepsPerWord);
+    found->second = pool_.text(utf8_decode(text));
+  }
+  return found->second;
 }
 
 RegexTerm SchemaTexts::fact_term(const SchemaFact& fact) {
@@ -130,13 +116,13 @@ RegexTerm SchemaTexts::fact_term(const SchemaFact& fact) {
     term = format(rule.text, {rule.owner, rule.keyword});
     const bool negated = fact.part != SchemaFact::kHolds && is_registered_format(rule.text);
     if (negated && !format_is_exact(rule.text)) {
-      work_.refuse({SchemaRefusal::Kind::kUnsupported, set_.pointer(rule.owner), "format",
-                    "the opposite of the format " + rule.text + " cannot be enforced"});
+      work_.refuse(set_.refusal(SchemaRefusal::Kind::kUnsupported, {rule.owner, "format"},
+                                "the opposite of the format " + rule.text + " cannot be enforced"));
     }
   } else if (rule.kind == RuleKind::kValues && fact.part != SchemaFact::kHolds) {
     std::vector<RegexTerm> words;
     for (const std::string& text : rule.values->strings) {
-      words.push_back(pool_.text(decode_utf8(text)));
+      words.push_back(word(text));
     }
     term = pool_.either_of(std::move(words));
   } else {
@@ -146,45 +132,34 @@ RegexTerm SchemaTexts::fact_term(const SchemaFact& fact) {
 }
 
 StringLanguage SchemaTexts::language(const SchemaFacts& facts) {
-  StringLanguage made{pool_.any(), {}};
-  std::uint64_t least = 0;
-  std::uint64_t most = kUnbounded;
+  CountRange length;
+  SchemaBlame longest;  // who asks for the most characters
   std::vector<RegexTerm> terms;
   for (const SchemaFact& fact : facts) {
     const SchemaRule& rule = set_.rules[fact.rule];
-    const bool holds = fact.part == SchemaFact::kHolds;
-    if (rule.kind == RuleKind::kMinLength && holds) {
-      least = std::max<std::uint64_t>(least, rule.least);
-    } else if (rule.kind == RuleKind::kMinLength) {
-      most = std::min<std::uint64_t>(most, rule.least - 1);
-    } else if (rule.kind == RuleKind::kMaxLength && holds) {
-      most = std::min<std::uint64_t>(most, rule.most);
-    } else if (rule.kind == RuleKind::kMaxLength) {
-      least = std::max<std::uint64_t>(least, std::uint64_t{rule.most} + 1);
-    } else {
-      terms.push_back(fact_term(fact));
-    }
+    const std::uint64_t least = length.least;
+    const bool counts = length.apply(rule, fact.part == SchemaFact::kHolds);
+    if (!counts) terms.push_back(fact_term(fact));
+    if (length.least > least) longest = {rule.owner, rule.keyword};
   }
-  if (least > most) return {pool_.nothing(), {}};
-  std::vector<std::string> strings;
-  if (listed(facts, strings)) {
+  if (length.empty()) return {pool_.nothing(), {}};
+  if (const auto strings = listed(facts)) {
     std::vector<RegexTerm> words;
-    for (const std::string& text : strings) {
-      const std::size_t length = code_points(text);
-      if (length >= least && length <= most) words.push_back(pool_.text(decode_utf8(text)));
+    for (const std::string& text : *strings) {
+      if (!work_.charge()) break;
+      const std::size_t characters = utf8_characters(text);
+      if (characters < length.least || characters > length.most) continue;
+      words.push_back(word(text));
     }
-    work_.charge(words.size());
     terms.push_back(pool_.either_of(std::move(words)));
-    least = 0;
-    most = kUnbounded;
+    length = {};
   }
-  if (least > kMinLengthMax) {
-    work_.refuse({SchemaRefusal::Kind::kTooLarge, "", "minLength", "is too large"});
+  if (length.least > kMinLengthMax) {
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kTooLarge, longest, "is too large"));
     return {pool_.nothing(), {}};
   }
-  made.term = pool_.both_of(std::move(terms));
-  made.length = {static_cast<std::uint32_t>(least), static_cast<std::uint32_t>(most)};
-  return made;
+  return {pool_.both_of(std::move(terms)),
+          {static_cast<std::uint32_t>(length.least), static_cast<std::uint32_t>(length.most)}};
 }
 
 RegexTerm SchemaTexts::whole_term(const StringLanguage& language) {
@@ -218,8 +193,8 @@ bool SchemaTexts::contains(RegexTerm term, std::u32string_view word) {
 std::shared_ptr<ContentAutomaton> SchemaTexts::automaton(const StringLanguage& language,
                                                          const SchemaBlame& blame) {
   if (pool_.exhausted()) {
-    work_.refuse({SchemaRefusal::Kind::kTooLarge, set_.pointer(blame.schema),
-                  std::string(blame.keyword), "the strings of this schema are too many"});
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kTooLarge, blame,
+                              "the strings of this schema are too many"));
   }
   // An automaton costs far more than an elementary step.
   constexpr std::size_t kStepsEach = 100;
@@ -235,9 +210,8 @@ std::shared_ptr<ContentAutomaton> SchemaTexts::automaton(const StringLanguage& l
   if (const auto known = automata_.find(key); known != automata_.end()) return known->second;
   auto made = ContentAutomaton::make(pool_, split.rest, length, {});
   if (!made.ok() || pool_.exhausted()) {
-    work_.refuse({SchemaRefusal::Kind::kTooLarge, set_.pointer(blame.schema),
-                  std::string(blame.keyword),
-                  made.ok() ? "needs too many states" : made.error().message});
+    work_.refuse(set_.refusal(SchemaRefusal::Kind::kTooLarge, blame,
+                              made.ok() ? "needs too many states" : made.error().message));
     return nullptr;
   }
   std::shared_ptr<ContentAutomaton> automaton = std::move(made.value());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,12 +25,6 @@ std::size_t json_string_bytes(std::u32string_view text);
 struct StringLanguage {
   RegexTerm term = 0;
   ContentAutomaton::Length length;
-};
-
-/// Which keyword is to blame when an automaton grows too large.
-struct SchemaBlame {
-  SchemaId schema = kAlwaysSchema;
-  std::string_view keyword;
 };
 
 class SchemaTexts {
@@ -57,15 +52,18 @@ class SchemaTexts {
   using Key = std::tuple<RegexTerm, std::uint32_t, std::uint32_t>;
 
   RegexTerm format(const std::string& name, const SchemaBlame& blame);
+  // The one word of an enum; many branches have the same ones.
+  RegexTerm word(const std::string& text);
   RegexTerm fact_term(const SchemaFact& fact);
-  // The strings that all enums among the facts leave; false: there is no enum.
-  bool listed(const SchemaFacts& facts, std::vector<std::string>& strings) const;
+  // The strings that all enums among the facts leave; nothing: there is no enum.
+  std::optional<std::vector<std::string>> listed(const SchemaFacts& facts) const;
 
   SchemaSet& set_;
   SchemaWork& work_;
   RegexPool pool_;
   std::unordered_map<std::string, RegexTerm> patterns_;
   std::unordered_map<std::string, RegexTerm> formats_;
+  std::unordered_map<std::string, RegexTerm> words_;
   std::map<Key, std::shared_ptr<ContentAutomaton>> automata_;
   std::size_t memory_bytes_ = 0;
 };

@@ -58,12 +58,12 @@ class Trimmer {
 
   // Numbers only fall, and each of them finally is the length of a real document.
   void solve() {
-    std::deque<SchemaNodeId> todo;
+    std::deque<SchemaNodeId> pending;
     std::vector<bool> waiting(nodes_.size(), true);
-    for (std::size_t i = nodes_.size(); i-- > 0;) todo.push_back(static_cast<SchemaNodeId>(i));
-    while (!todo.empty() && work_.charge()) {
-      const SchemaNodeId id = todo.front();
-      todo.pop_front();
+    for (std::size_t i = nodes_.size(); i-- > 0;) pending.push_back(static_cast<SchemaNodeId>(i));
+    while (!pending.empty() && work_.charge()) {
+      const SchemaNodeId id = pending.front();
+      pending.pop_front();
       waiting[id] = false;
       std::uint64_t best = kEndless;
       for (const SchemaAlternative& alternative : nodes_[id]) {
@@ -74,7 +74,7 @@ class Trimmer {
       for (const SchemaNodeId user : users_[id]) {
         if (waiting[user]) continue;
         waiting[user] = true;
-        todo.push_back(user);
+        pending.push_back(user);
       }
     }
   }

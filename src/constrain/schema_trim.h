@@ -7,7 +7,6 @@
 // cut away. One compilation, one thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,16 +24,13 @@ inline constexpr std::uint64_t kEndless = UINT64_MAX;  ///< no document
 /// Bytes of the shortest value of an alternative that holds others, given those of the nodes.
 std::uint64_t shortest_array(const ArrayForm& form, const std::vector<std::uint64_t>& nodes,
                              SchemaWork& work);
-/// `name_bytes` of `names` of each class: shortest name as JSON, and how many names there are.
+/// The names of a class: bytes of the shortest one, quotes included, and how many there are (70,000
+/// stand for more).
 struct NameClassSize {
   std::uint64_t bytes = 0;
   std::uint64_t names = 0;
 };
 std::uint64_t shortest_object(const ObjectForm& form, const std::vector<NameClassSize>& classes,
                               const std::vector<std::uint64_t>& nodes, SchemaWork& work);
-
-/// The shortest of the choices; kEndless: none can be.
-std::uint64_t shortest_choice(const std::vector<ValueChoice>& choices,
-                              const std::vector<std::uint64_t>& nodes);
 
 }  // namespace zerohop

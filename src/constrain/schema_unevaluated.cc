@@ -94,9 +94,9 @@ void TableauRun::collect_items(SchemaBranch& branch, const SchemaCollector& coll
   std::vector<SchemaId> matched;
   for (const SchemaFact& fact : collector.contains) {
     if (fact.scope != collector.scope) {
-      tableau_.work_.refuse({SchemaRefusal::Kind::kUnsupported, set_.pointer(rule.owner),
-                             "unevaluatedItems",
-                             "stands together with contains in another dynamic scope"});
+      tableau_.work_.refuse(set_.refusal(SchemaRefusal::Kind::kUnsupported,
+                                         {rule.owner, rule.keyword},
+                                         "stands together with contains in another dynamic scope"));
       return;
     }
     matched.push_back(set_.rules[fact.rule].schemas[0]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -26,27 +25,27 @@ class UniqueItems {
     const std::size_t nodes = form_.nodes.size();
     for (std::size_t i = 0; i < nodes && !builder_.work().stopped(); ++i) {
       std::vector<SchemaAlternative> kept;
-      bool differs = false;
       for (SchemaAlternative& alternative : form_.nodes[i]) {
         auto* array = std::get_if<ArrayForm>(&alternative);
         if (array == nullptr || !array->unique) {
           kept.push_back(std::move(alternative));
         } else {
-          differs |= settle(std::move(*array), kept);
+          changed |= settle(std::move(*array), kept);
         }
       }
       form_.nodes[i] = std::move(kept);
-      changed |= differs;
     }
     return changed;
   }
 
  private:
   void refuse(std::string reason) {
-    builder_.refuse(SchemaRefusal::Kind::kUnsupported, builder_.unique_blame(), std::move(reason));
+    builder_.refuse(SchemaRefusal::Kind::kUnsupported, blame_, std::move(reason));
   }
 
   bool settle(ArrayForm array, std::vector<SchemaAlternative>& to) {
+    const SchemaRule& rule = builder_.set().rules[array.unique_rule];
+    blame_ = {rule.owner, rule.keyword};
     if (!array.counters.empty()) {
       refuse("cannot be enforced together with what is counted");
       return false;
@@ -89,6 +88,7 @@ class UniqueItems {
     std::uint64_t sum = 0;
     bool infinite = false;
     bool many_numbers = false;
+    bool uncounted_numbers = false;
     std::size_t number_forms = 0;
     std::set<std::u32string> strings;
     for (const SchemaAlternative& alternative : form_.nodes[node]) {
@@ -99,10 +99,10 @@ class UniqueItems {
       } else if (const auto* number = std::get_if<NumberForm>(&alternative)) {
         const auto count = builder_.number_values(*number->language);
         ++number_forms;
-        many_numbers |= !count || (*count != 1 && *count != kInfinite);
+        uncounted_numbers |= !count;
+        many_numbers |= count && *count != 1 && *count != kInfinite;
         infinite |= count == kInfinite;
         sum += count.value_or(0) == kInfinite ? 0 : count.value_or(0);
-        if (!count) number_forms = 2;
       } else if (const auto* string = std::get_if<StringForm>(&alternative)) {
         auto words = string->content->words(string->content->start(), 0, kWordsMax);
         infinite |= !words;
@@ -113,7 +113,7 @@ class UniqueItems {
       }
     }
     if (infinite) return kInfinite;
-    if (many_numbers && number_forms > 1) {
+    if (uncounted_numbers || (many_numbers && number_forms > 1)) {
       refuse("the number of different items cannot be told");
       return 0;
     }
@@ -147,7 +147,7 @@ class UniqueItems {
       if (!words) return false;
       for (const std::u32string& word : *words) {
         const RegexTerm term = builder_.texts().pool().text(word);
-        auto automaton = builder_.texts().automaton({term, {}}, builder_.unique_blame());
+        auto automaton = builder_.texts().automaton({term, {}}, blame_);
         if (automaton == nullptr) return false;
         to.push_back(single("\"" + encode_content(word, TextCoding::kUtf8),
                             StringForm{std::move(automaton)}));
@@ -167,7 +167,6 @@ class UniqueItems {
         singles_.emplace(key, static_cast<SchemaNodeId>(form_.nodes.size()));
     if (added) {
       form_.nodes.emplace_back().push_back(std::move(alternative));
-      form_.shortest_bytes.push_back(0);
     }
     return found->second;
   }
@@ -214,6 +213,7 @@ class UniqueItems {
 
   SchemaForm& form_;
   SchemaBuilder& builder_;
+  SchemaBlame blame_;  // of the array that is being settled
   std::map<std::string, SchemaNodeId> singles_;
 };
 

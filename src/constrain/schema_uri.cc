@@ -1,8 +1,11 @@
 #include "constrain/schema_uri.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <vector>
+
+#include "base/hex.h"
 
 namespace zerohop {
 namespace {
@@ -92,13 +95,6 @@ std::string assemble(const UriParts& parts, std::string_view path) {
   return text;
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string resolve_uri(std::string_view base, std::string_view reference) {
@@ -126,8 +122,8 @@ std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool escape = text[i] == '%' && i + 2 < text.size();
-    const int high = escape ? hex_value(text[i + 1]) : -1;
-    const int low = escape ? hex_value(text[i + 2]) : -1;
+    const int high = escape ? hex_digit_value(text[i + 1]) : -1;
+    const int low = escape ? hex_digit_value(text[i + 2]) : -1;
     if (high >= 0 && low >= 0) {
       decoded.push_back(static_cast<char>(high * 16 + low));
       i += 2;

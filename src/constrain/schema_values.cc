@@ -11,8 +11,6 @@ using Type = JsonNode::Type;
 constexpr TypeSet kLiterals =
     type_bit(Type::kNull) | type_bit(Type::kFalse) | type_bit(Type::kTrue);
 
-bool less(const Decimal& a, const Decimal& b) { return compare(a, b) < 0; }
-
 // [1,2]: {type: array, prefixItems: [{const: 1}, {const: 2}], items: false, minItems: 2}
 SchemaId constant_array(SchemaLoading& loading, const JsonNode& value, SchemaId like) {
   std::vector<SchemaRule> rules(3);
@@ -47,12 +45,13 @@ SchemaId constant_object(SchemaLoading& loading, const JsonNode& value, SchemaId
   return loading.set.add(like, std::move(rules));
 }
 
-template <class T, class Less>
-void keep_single(std::vector<T>& values, Less is_less) {
+// Of sorted values those that are there once.
+template <class T>
+void keep_single(std::vector<T>& values) {
   std::vector<T> kept;
   for (std::size_t i = 0; i < values.size();) {
     std::size_t end = i + 1;
-    while (end < values.size() && !is_less(values[i], values[end])) ++end;
+    while (end < values.size() && values[i] == values[end]) ++end;
     if (end == i + 1) kept.push_back(std::move(values[i]));
     i = end;
   }
@@ -127,7 +126,7 @@ bool add_value(SchemaLoading& loading, const JsonNode& value, SchemaId like, Val
 void sort_values(ValueSet& set) {
   std::sort(set.strings.begin(), set.strings.end());
   set.strings.erase(std::unique(set.strings.begin(), set.strings.end()), set.strings.end());
-  std::sort(set.numbers.begin(), set.numbers.end(), less);
+  std::sort(set.numbers.begin(), set.numbers.end());
   set.numbers.erase(std::unique(set.numbers.begin(), set.numbers.end()), set.numbers.end());
 }
 
@@ -147,9 +146,9 @@ std::shared_ptr<const ValueSet> united_values(const SchemaSet& set,
   if (exactly_one) {
     all->literals = static_cast<TypeSet>(all->literals & ~twice);
     std::sort(all->strings.begin(), all->strings.end());
-    std::sort(all->numbers.begin(), all->numbers.end(), less);
-    keep_single(all->strings, std::less<>());
-    keep_single(all->numbers, less);
+    std::sort(all->numbers.begin(), all->numbers.end());
+    keep_single(all->strings);
+    keep_single(all->numbers);
   }
   sort_values(*all);
   return all;

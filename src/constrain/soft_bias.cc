@@ -75,19 +75,15 @@ void SoftBias::read(char byte) {
 // written.
 void SoftBias::continue_value(std::string_view rest, float bias) {
   const ByteTrie& trie = tokens_->trie();
-  const auto follow = [&](std::uint32_t node) {
-    for (const char byte : rest) {
-      node = trie.child(node, static_cast<unsigned char>(byte));
-      if (node == ByteTrie::kNoNode) return;
-      for (const std::uint32_t token : trie.values(node)) {
-        biases_.push_back({static_cast<Token>(token), bias});
-      }
+  const auto favour = [&](std::uint32_t node) {
+    for (const std::uint32_t token : trie.values(node)) {
+      biases_.push_back({static_cast<Token>(token), bias});
     }
   };
-  follow(ByteTrie::kNoNode);
+  trie.follow(rest, favour);
   if (!written_.empty()) return;
   const std::uint32_t blank = trie.child(ByteTrie::kNoNode, ' ');
-  if (blank != ByteTrie::kNoNode) follow(blank);
+  if (blank != ByteTrie::kNoNode) trie.follow(rest, favour, blank);
 }
 
 std::span<const LogitBias> SoftBias::biases() {

@@ -20,7 +20,7 @@ RegexTerm duration_term(RegexPool& pool) {
 }
 
 RegexTerm date_time_term(RegexPool& pool) {
-  return chain(pool, {date_term(pool), pattern_term(pool, "[Tt]"), time_term(pool)});
+  return pool.concat_of({date_term(pool), pattern_term(pool, "[Tt]"), time_term(pool)});
 }
 
 RegexTerm uuid_term(RegexPool& pool) {
@@ -77,16 +77,6 @@ RegexTerm pattern_term(RegexPool& pool, std::string_view pattern) {
   ZH_CHECK(term.ok() || pool.exhausted());
   return term.ok() ? *term : pool.nothing();
 }
-
-RegexTerm chain(RegexPool& pool, std::initializer_list<RegexTerm> parts) {
-  RegexTerm term = pool.empty();
-  for (auto part = std::rbegin(parts); part != std::rend(parts); ++part) {
-    term = pool.concat(*part, term);
-  }
-  return term;
-}
-
-RegexTerm optional_term(RegexPool& pool, RegexTerm term) { return pool.repeat(term, 0, 1); }
 
 std::optional<RegexTerm> format_language(RegexPool& pool, std::string_view name) {
   const Format* const format = find_format(name);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "constrain/content_automaton.h"
-#include "constrain/content_coding.h"
 
 namespace zerohop {
 namespace {
@@ -63,7 +63,7 @@ TEST(StringFormats, DatesFollowTheGregorianCalendar) {
         const bool wanted = month >= 1 && month <= 12 && day >= 1 &&
                             day <= days[static_cast<std::size_t>(month - 1)];
         const std::string text = std::to_string(year) + "-" + two(month) + "-" + two(day);
-        ASSERT_EQ(dates->contains(decode_utf8(text)), wanted) << text;
+        ASSERT_EQ(dates->contains(utf8_decode(text)), wanted) << text;
       }
     }
   }
@@ -83,7 +83,7 @@ TEST(StringFormats, ALeapSecondIsTheLastOfADayInUtc) {
         const std::string text =
             begin + (sign > 0 ? "+" : "-") + two(offset / 60) + ":" + two(offset % 60);
         const bool utc = (local - sign * offset + 2 * 1440) % 1440 == 1439;
-        const bool in = times->contains(decode_utf8(text));
+        const bool in = times->contains(utf8_decode(text));
         ASSERT_TRUE(utc || !in) << text;
         ASSERT_TRUE(in || !utc || offset % 15 != 0) << text;
         accepted += in ? 1 : 0;
@@ -97,17 +97,17 @@ TEST(StringFormats, LengthsAreRespected) {
   const auto hosts = automaton_of("hostname");
   const std::string label(63, 'a');
   const std::string longest = label + "." + label + "." + label + "." + std::string(61, 'b');
-  EXPECT_TRUE(hosts->contains(decode_utf8(longest)));
-  EXPECT_FALSE(hosts->contains(decode_utf8(longest + "b")));
-  EXPECT_FALSE(hosts->contains(decode_utf8("a." + label + "a")));
+  EXPECT_TRUE(hosts->contains(utf8_decode(longest)));
+  EXPECT_FALSE(hosts->contains(utf8_decode(longest + "b")));
+  EXPECT_FALSE(hosts->contains(utf8_decode("a." + label + "a")));
   const auto mails = automaton_of("email");
-  EXPECT_TRUE(mails->contains(decode_utf8(std::string(64, 'x') + "@b.c")));
-  EXPECT_FALSE(mails->contains(decode_utf8(std::string(65, 'x') + "@b.c")));
+  EXPECT_TRUE(mails->contains(utf8_decode(std::string(64, 'x') + "@b.c")));
+  EXPECT_FALSE(mails->contains(utf8_decode(std::string(65, 'x') + "@b.c")));
   const auto idn = automaton_of("idn-email");
   std::string greek;
   for (int i = 0; i < 32; ++i) greek += "\xce\xb1";
-  EXPECT_TRUE(idn->contains(decode_utf8(greek + "@b.c")));
-  EXPECT_FALSE(idn->contains(decode_utf8(greek + "x@b.c")));
+  EXPECT_TRUE(idn->contains(utf8_decode(greek + "@b.c")));
+  EXPECT_FALSE(idn->contains(utf8_decode(greek + "x@b.c")));
 }
 
 TEST(StringFormats, WhatTheFormatsAllow) {
@@ -129,10 +129,10 @@ TEST(StringFormats, WhatTheFormatsAllow) {
   for (const Case& one : cases) {
     const auto automaton = automaton_of(one.format);
     for (const std::string_view text : one.in) {
-      EXPECT_TRUE(automaton->contains(decode_utf8(text))) << one.format << " " << text;
+      EXPECT_TRUE(automaton->contains(utf8_decode(text))) << one.format << " " << text;
     }
     for (const std::string_view text : one.out) {
-      EXPECT_FALSE(automaton->contains(decode_utf8(text))) << one.format << " " << text;
+      EXPECT_FALSE(automaton->contains(utf8_decode(text))) << one.format << " " << text;
     }
   }
 }

@@ -16,7 +16,7 @@ namespace {
 // One way to read the text so far. A state is a set of them.
 struct Way {
   enum class Kind : std::uint32_t {
-    kText,     // position: node of the trigger table
+    kText,     // position: state of the triggers' automaton
     kTrigger,  // rule: a group; position: bytes read of `between` and the trigger
     kPart,     // position: bytes read of a literal or of the end, or a state of the machine
     kOver,     // nothing may follow
@@ -61,6 +61,7 @@ class TagMachine final : public ConstraintMachine {
 
  private:
   const std::vector<TagPart>& parts_of(std::uint32_t rule) const;
+  std::uint32_t calls_behind(const Way& way) const;
   ConstraintMachine& machine_of(std::uint32_t rule, std::uint32_t part);
   void enter(const Way& way, Ways& ways);
   void enter_group(std::uint32_t group, std::uint32_t calls, Ways& ways);
@@ -97,6 +98,12 @@ const std::vector<TagPart>& TagMachine::parts_of(std::uint32_t rule) const {
   return rule < plan_->set.rules.size() ? plan_->set.rules[rule].parts : plan_->set.prologue;
 }
 
+// Complete sections once the parts of the way's rule are over; the prologue is none.
+std::uint32_t TagMachine::calls_behind(const Way& way) const {
+  const bool prologue = way.rule == plan_->set.rules.size();
+  return prologue ? 0 : std::min(way.calls + 1, plan_->calls_cap);
+}
+
 ConstraintMachine& TagMachine::machine_of(std::uint32_t rule, std::uint32_t part) {
   std::unique_ptr<ConstraintMachine>& machine = machines_[rule][part];
   if (!machine) machine = parts_of(rule)[part].machine->renew();
@@ -111,8 +118,7 @@ std::string TagMachine::trigger_text(std::uint32_t group) const {
 void TagMachine::enter(const Way& way, Ways& ways) {
   const std::vector<TagPart>& parts = parts_of(way.rule);
   if (way.part == parts.size()) {
-    const bool prologue = way.rule == plan_->set.rules.size();
-    go_behind(prologue ? 0 : std::min(way.calls + 1, plan_->calls_cap), ways);
+    go_behind(calls_behind(way), ways);
     return;
   }
   Way next = way;
@@ -155,12 +161,12 @@ void TagMachine::step_way(const Way& way, unsigned char byte, Ways& ways) {
   switch (way.kind) {
     case Way::Kind::kOver: return;
     case Way::Kind::kText: {
-      const std::uint32_t node = plan_->triggers.step(way.position, byte);
-      const std::uint32_t group = plan_->triggers.hit(node);
-      if (group == PatternTable::kNone) {
-        ways.push_back({.kind = Way::Kind::kText, .calls = way.calls, .position = node});
+      const StopAutomaton::State next = plan_->triggers->next(way.position, byte);
+      const std::optional<std::size_t> group = plan_->triggers->match(next);
+      if (!group) {
+        ways.push_back({.kind = Way::Kind::kText, .calls = way.calls, .position = next});
       } else if (plan_->more_allowed(way.calls)) {
-        enter_group(group, way.calls, ways);
+        enter_group(static_cast<std::uint32_t>(*group), way.calls, ways);
       }
       return;
     }
@@ -245,12 +251,10 @@ std::string TagMachine::end_of(const Way& way) {
     case Way::Kind::kPart: break;
   }
   const TagPart& part = parts_of(way.rule)[way.part];
-  std::string text = part.kind == TagPart::Kind::kMachine
-                         ? machine_of(way.rule, way.part).shortest_end(way.position)
-                         : part.text.substr(way.position);
-  text += plan_->tails[way.rule][way.part + 1];
-  const bool prologue = way.rule == plan_->set.rules.size();
-  return text + plan_->shortest_behind(prologue ? 0 : way.calls + 1);
+  const std::string text = part.kind == TagPart::Kind::kMachine
+                               ? machine_of(way.rule, way.part).shortest_end(way.position)
+                               : part.text.substr(way.position);
+  return text + plan_->tails[way.rule][way.part + 1] + plan_->shortest_behind(calls_behind(way));
 }
 
 // The size of end_of(); does not write the text where the answer stands in a machine.
@@ -260,9 +264,8 @@ std::size_t TagMachine::end_bytes_of(const Way& way) {
   const std::size_t bytes = part.kind == TagPart::Kind::kMachine
                                 ? machine_of(way.rule, way.part).shortest_end_bytes(way.position)
                                 : part.text.size() - way.position;
-  const bool prologue = way.rule == plan_->set.rules.size();
   return bytes + plan_->tails[way.rule][way.part + 1].size() +
-         plan_->shortest_behind(prologue ? 0 : way.calls + 1).size();
+         plan_->shortest_behind(calls_behind(way)).size();
 }
 
 std::size_t TagMachine::shortest_end_bytes(MachineState state) {
@@ -276,8 +279,7 @@ std::string TagMachine::shortest_end(MachineState state) {
   bool first = true;
   for (const Way& way : *states_[state]) {
     std::string text = end_of(way);
-    const bool better = text.size() != best.size() ? text.size() < best.size() : text < best;
-    if (first || better) best = std::move(text);
+    if (first || shorter(text, best)) best = std::move(text);
     first = false;
   }
   return best;
@@ -310,13 +312,7 @@ std::string TagMachine::forced(MachineState state, std::size_t bytes_max) {
       if (way.kind == Way::Kind::kPart &&
           parts_of(way.rule)[way.part].kind == TagPart::Kind::kMachine) {
         ConstraintMachine& machine = machine_of(way.rule, way.part);
-        if (machine.accepting(way.position)) {
-          bool goes_on = false;
-          for (unsigned byte = 0; byte < 256 && !goes_on; ++byte) {
-            goes_on = machine.step(way.position, static_cast<unsigned char>(byte)) != kDeadState;
-          }
-          if (!goes_on) continue;
-        }
+        if (machine.accepting(way.position) && !goes_on(machine, way.position)) continue;
       }
       const std::string wanted = forced_of(way, bytes_max - text.size());
       if (!common) common = wanted;

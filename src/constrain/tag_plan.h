@@ -3,35 +3,18 @@
 // Immutable after construction; any thread.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "constrain/stop_automaton.h"
 #include "constrain/tag_machine.h"
 
 namespace zerohop {
 
-/// Follows free text up to the first complete one of several patterns (Aho and Corasick, 1975),
-/// none of which contains another.
-class PatternTable {
- public:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  explicit PatternTable(const std::vector<std::string>& patterns);
-  std::uint32_t step(std::uint32_t node, unsigned char byte) const { return next_[node][byte]; }
-  /// The pattern that is complete at `node`.
-  std::uint32_t hit(std::uint32_t node) const { return hits_[node]; }
-  /// How much of `pattern` has been read at `node`.
-  std::size_t read_of(std::uint32_t node, const std::string& pattern) const;
-  std::size_t memory_bytes() const { return next_.size() * (sizeof(next_[0]) + 8); }
-
- private:
-  std::vector<std::array<std::uint32_t, 256>> next_;
-  std::vector<std::uint32_t> hits_;
-  std::vector<std::string> read_;  // the longest beginning of a pattern, by node
-};
+/// The order of shortest texts: by size, then by bytes.
+bool shorter(const std::string& a, const std::string& b);
 
 /// The rules of one trigger.
 struct TagGroup {
@@ -45,18 +28,20 @@ struct TagPlan {
 
   /// The shortest rest behind `calls` complete sections.
   std::string shortest_behind(std::uint32_t calls) const;
-  /// The shortest rest of free text at `node`.
-  std::string shortest_text(std::uint32_t calls, std::uint32_t node) const;
+  /// The shortest rest of free text at a state of `triggers`.
+  std::string shortest_text(std::uint32_t calls, StopAutomaton::State state) const;
 
   bool text_allowed(std::uint32_t calls) const;
   bool more_allowed(std::uint32_t calls) const { return calls < set.calls_max; }
 
   TagSet set;
-  std::vector<TagGroup> groups;  // in the order of the rules
-  PatternTable triggers;
+  std::vector<TagGroup> groups;                   // in the order of the rules
+  std::shared_ptr<const StopAutomaton> triggers;  // of the groups; none contains another one
+  std::vector<std::string> read;  // by state of `triggers`: the beginning of one that was read
   /// By rule (rules.size(): the prologue) and part: the shortest text of the parts from there on;
   /// of the last part + 1: empty.
   std::vector<std::vector<std::string>> tails;
+  std::string shortest_call;    // the shortest trigger with its section
   std::uint32_t calls_cap = 0;  // larger numbers of sections make no difference
 };
 

@@ -19,7 +19,6 @@ struct TokenMask {
   bool sparse() const { return bits.empty(); }
   bool allows(Token token) const;
   std::size_t count() const;
-  bool empty() const { return count() == 0; }
   std::size_t memory_bytes() const {
     return ids.capacity() * sizeof(Token) + bits.capacity() * sizeof(std::uint64_t);
   }
@@ -40,8 +39,6 @@ struct TokenMask {
 class MaskBuilder {
  public:
   explicit MaskBuilder(std::size_t width) : width_(width) {}
-  /// Goes on from `mask`.
-  MaskBuilder(std::size_t width, const TokenMask& mask) : width_(width), mask_(mask) {}
 
   void add(Token token) {
     if (mask_.bits.empty()) {

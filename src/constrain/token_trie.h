@@ -1,10 +1,10 @@
-// The tokens of a model as bytes, and as a trie over these: what token_mask.h and the sessions
+// The tokens of a model as bytes, and as a trie over these: what mask_walk.h and the sessions
 // walk. Built once when a model is loaded.
 //
 // Immutable; any thread.
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,8 +39,6 @@ class TokenTrie {
 
   /// Values are tokens.
   const ByteTrie& trie() const { return trie_; }
-  /// The token that is this single byte, if there is one.
-  std::optional<Token> byte_token(unsigned char byte) const;
 
   /// The longest match first: a way to write `text` in tokens. Nothing where a byte has no token.
   std::optional<std::vector<Token>> greedy(std::string_view text) const;
@@ -55,15 +53,13 @@ class TokenTrie {
   /// behind which the shortest end cannot be written.
   bool covers_controls() const { return covers_controls_; }
 
-  std::size_t memory_bytes() const;
-
  private:
   std::vector<std::string> bytes_;
   std::vector<Token> end_tokens_;
   std::size_t width_;
   std::size_t longest_token_ = 0;
   ByteTrie trie_;
-  std::array<Token, 256> byte_tokens_;  // -1: none
+  std::bitset<256> byte_tokens_;  // the bytes that are a token by themselves
   bool covers_controls_ = true;
 };
 

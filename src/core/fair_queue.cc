@@ -371,13 +371,6 @@ double FairQueue::counter(WorkId id) const {
   return classes_[class_of(work)].accounts.at(work.queued.tenant).counter;
 }
 
-std::size_t FairQueue::works_of(PriorityClass priority, TenantId tenant) const {
-  const ClassBooks& books = classes_[static_cast<std::size_t>(priority)];
-  const auto found = books.accounts.find(tenant);
-  if (found == books.accounts.end()) return 0;
-  return found->second.by_due.size() + found->second.held + found->second.running;
-}
-
 std::size_t FairQueue::accounts() const {
   std::size_t count = 0;
   for (const ClassBooks& books : classes_) count += books.accounts.size();

@@ -142,9 +142,6 @@ class FairQueue {
   /// Held ones included.
   std::size_t waiting() const { return works_.size() - running_; }
   std::size_t running() const { return running_; }
-  /// Waiting and running ones of a tenant in a class. 0: fair order would serve one more of it
-  /// soon, however long the queue is.
-  std::size_t works_of(PriorityClass priority, TenantId tenant) const;
   /// Prompt tokens of all waiting ones that are not cached.
   std::uint64_t waiting_tokens() const { return waiting_tokens_; }
   /// Charged to all tenants since the start; of those that run, what they will be charged for their

@@ -265,19 +265,6 @@ TEST(FairQueue, PassesOverAHeldOneAndItsTenantGoesOn) {
   queue.check_integrity();
 }
 
-TEST(FairQueue, CountsTheRequestsOfATenant) {
-  FairQueue queue(options(4));
-  for (std::uint64_t id = 1; id <= 3; ++id) queue.push(work(id, kHeavy, 10));
-  queue.push(work(4, kHeavy, 10, PriorityClass::kBatch));
-  queue.hold(WorkId(1));
-  queue.start(WorkId(2), kStart);
-  EXPECT_EQ(queue.works_of(PriorityClass::kStandard, kHeavy), 3u);
-  EXPECT_EQ(queue.works_of(PriorityClass::kBatch, kHeavy), 1u);
-  EXPECT_EQ(queue.works_of(PriorityClass::kStandard, kLight), 0u);
-  queue.stopped(WorkId(2));
-  EXPECT_EQ(queue.works_of(PriorityClass::kStandard, kHeavy), 2u);
-}
-
 // Theorem 4.4 of the paper, at random: two tenants that always wait never differ by more than twice
 // the larger of the longest prompt and what a full batch can write.
 TEST(FairQueue, BoundsTheGapBetweenTenantsThatAlwaysWait) {

@@ -203,7 +203,7 @@ void EngineLoop::shorten_softly(Sequence& sequence) const {
   const CacheCounts cells = cache_.counts();
   SoftPressure pressure;
   pressure.fragmentation = state_.fragmentation;
-  pressure.promised = (double{1} * cells.cells_active + cells.cells_reserved) / cells.cells_total;
+  pressure.promised = promised_share(cells.cells_active, cells.cells_reserved, cells.cells_total);
   const std::uint32_t limit = soft_max_tokens(sequence.output_limit, pressure);
   if (limit >= sequence.output_limit) return;
   sequence.output_limit = sequence.soft_limit = limit;

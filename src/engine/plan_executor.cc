@@ -113,7 +113,8 @@ void PlanExecutor::restore(const RestoreRange& op) {
     return;
   }
   if (continues) {
-    // The bytes are no good; where an earlier step of the plan failed, they may still be.
+    // The bytes are no good, or there is no memory to unpack them; where an earlier step of the
+    // plan failed, they may still be.
     blobs_.forget(op.blob);
     cache_.lost(op.blob);
   }

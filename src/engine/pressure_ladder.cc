@@ -7,16 +7,11 @@ namespace zerohop {
 namespace {
 
 /// Wanted above `enter`, held above `leave`.
-struct Band {
-  double enter;
-  double leave;
-};
+using Band = PressureBand;
 
 constexpr Band kUsed{0.85, 0.80};
 constexpr Band kHost{0.85, 0.80};
 constexpr Band kCompact{0.35, 0.30};
-constexpr Band kSoftFragmentation{0.40, 0.35};
-constexpr Band kSoftCells{0.92, 0.87};
 constexpr Band kShedCells{0.97, 0.92};
 constexpr double kWaitLeave = 0.75;
 
@@ -32,10 +27,6 @@ double used_share(const PressureInput& in) {
   return ratio(double{1} * in.cells_active + in.cells_parked + in.cells_reserved, in.cells_total);
 }
 
-double promised_share(const PressureInput& in) {
-  return ratio(double{1} * in.cells_active + in.cells_reserved, in.cells_total);
-}
-
 double host_share(const PressureInput& in) {
   return ratio(static_cast<double>(in.host_bytes), static_cast<double>(in.host_bytes_max));
 }
@@ -48,7 +39,8 @@ PressureCause cause_of_shedding(const PressureInput& in, const PressureOptions& 
   if (in.waiting == 0) return PressureCause::kNone;
   if (in.predicted_wait > wait) return PressureCause::kQueue;
   const bool stuck = edge == Edge::kLeave || in.oldest_wait > options.wait_max;
-  const bool full = above(promised_share(in), kShedCells, edge);
+  const bool full =
+      above(promised_share(in.cells_active, in.cells_reserved, in.cells_total), kShedCells, edge);
   return full && stuck ? PressureCause::kKvCells : PressureCause::kNone;
 }
 
@@ -68,8 +60,10 @@ PressureCause cause_of(PressureRung rung, const PressureInput& in, const Pressur
     case PressureRung::kSoftMaxTokens:
       if (in.soft_allowed == 0) break;
       if (above(in.fragmentation, kSoftFragmentation, edge)) return PressureCause::kFragmentation;
-      return above(promised_share(in), kSoftCells, edge) ? PressureCause::kKvCells
-                                                         : PressureCause::kNone;
+      return above(promised_share(in.cells_active, in.cells_reserved, in.cells_total), kSoftCells,
+                   edge)
+                 ? PressureCause::kKvCells
+                 : PressureCause::kNone;
     case PressureRung::kShed: return cause_of_shedding(in, options, edge);
   }
   return PressureCause::kNone;
@@ -102,6 +96,10 @@ Integer excess(Integer amount, Integer whole, double share) {
 }
 
 }  // namespace
+
+double promised_share(std::uint64_t active, std::uint64_t reserved, std::uint64_t total) {
+  return ratio(static_cast<double>(active + reserved), static_cast<double>(total));
+}
 
 void PressureLadder::choose_actions(const PressureInput& in) {
   const auto edge = [](bool on) { return on ? Edge::kLeave : Edge::kEnter; };

@@ -41,6 +41,19 @@
 
 namespace zerohop {
 
+/// Where a rung is wanted, and down to where it is held.
+struct PressureBand {
+  double enter;
+  double leave;
+};
+
+/// The marks of soft_max_tokens; soft_limit.h draws its line through them.
+inline constexpr PressureBand kSoftFragmentation{0.40, 0.35};
+inline constexpr PressureBand kSoftCells{0.92, 0.87};
+
+/// Of `total` cells, those that running sequences hold or were promised. 0 where there are none.
+double promised_share(std::uint64_t active, std::uint64_t reserved, std::uint64_t total);
+
 struct PressureOptions {
   Duration wait_max{std::chrono::seconds(60)};         ///< for the first token, in the queue
   Duration dwell_min{std::chrono::milliseconds(500)};  ///< on a rung before leaving it downwards

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/check.h"
 #include "engine/softmax_kernel.h"
@@ -64,6 +65,7 @@ std::optional<Token> Sampler::draw(std::span<const float> logits,
                                    const SamplingParameters& parameters, Random& random) {
   const float top = largest_logit(logits);
   if (top == kMinusInfinity) return std::nullopt;
+  block_sums_.clear();
   if (parameters.temperature <= 0.0f || top == std::numeric_limits<float>::infinity()) {
     return first_index_of(logits, top);
   }
@@ -78,7 +80,7 @@ std::optional<Token> Sampler::draw(std::span<const float> logits,
 Token Sampler::draw_legal(std::span<float> logits, const SampleInput& input, Random& random) {
   ConstraintSession& constraint = *input.constraint;
   const TokenMask& mask = constraint.mask();
-  note_legal_mass(logits, input, mask);
+  note_legal_mass(logits, input, mask);  // first: it reads what that draw left behind
   const bool sparse = mask.sparse();
   if (sparse) {
     legal_ = mask.ids;
@@ -121,13 +123,17 @@ std::optional<std::size_t> Sampler::draw_among(std::span<const float> logits,
   return drawn ? std::optional(static_cast<std::size_t>(*drawn)) : std::nullopt;
 }
 
-// How likely the model found a legal token, in the distribution that was drawn from.
+// How likely the model found a legal token, in the distribution that was drawn from. Between that
+// draw and this call there is no other one, and the logits are as they were, so its weights still
+// stand; a greedy draw made none.
 void Sampler::note_legal_mass(std::span<const float> logits, const SampleInput& input,
                               const TokenMask& mask) {
-  const float top = largest_logit(logits);
-  if (!std::isfinite(top)) return;
-  const float temperature = input.parameters.temperature;
-  const double total = weigh_all(logits, temperature > 0.0f ? 1.0f / temperature : 1.0f, top);
+  if (block_sums_.empty()) {
+    const float top = largest_logit(logits);
+    if (!std::isfinite(top)) return;
+    weigh_all(logits, 1.0f, top);
+  }
+  const double total = std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
   double legal = 0;
   mask.for_each([&](Token token) {
     const auto index = static_cast<std::size_t>(token);

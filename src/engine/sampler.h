@@ -81,8 +81,8 @@ class Sampler {
   void collect_above(float weight_floor);
   std::size_t head_length(const SamplingParameters& parameters, double total) const;
 
-  std::vector<float> weights_;
-  std::vector<double> block_sums_;
+  std::vector<float> weights_;      // of the last draw, as long as block_sums_ is not empty
+  std::vector<double> block_sums_;  // empty: that was greedy and weighed nothing
   std::vector<Candidate> candidates_;
   std::vector<Token> legal_;         // of a sparse mask
   std::vector<float> legal_logits_;  // of legal_

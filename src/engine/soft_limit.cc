@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/pressure_ladder.h"
+
 namespace zerohop {
 namespace {
 
-// The curve is a line through (begin, 1) and (begin + 0.05, 0.87), cut at 0.75.
-constexpr double kFragmentationBegin = 0.35;
-constexpr double kPromisedBegin = 0.87;
-constexpr double kSlope = (1.0 - 0.87) / 0.05;
+// The curve is a line through (leave, 1) and (enter, 0.87), cut at 0.75.
+constexpr double kShareAtEnter = 0.87;
 constexpr double kShareMin = 0.75;
 
-double line(double value, double begin) {
-  return std::clamp(1.0 - kSlope * (value - begin), kShareMin, 1.0);
+double line(double value, const PressureBand& band) {
+  const double slope = (1.0 - kShareAtEnter) / (band.enter - band.leave);
+  return std::clamp(1.0 - slope * (value - band.leave), kShareMin, 1.0);
 }
 
 }  // namespace
 
 double soft_limit_share(const SoftPressure& pressure) {
-  return std::min(line(pressure.fragmentation, kFragmentationBegin),
-                  line(pressure.promised, kPromisedBegin));
+  return std::min(line(pressure.fragmentation, kSoftFragmentation),
+                  line(pressure.promised, kSoftCells));
 }
 
 std::uint32_t soft_max_tokens(std::uint32_t longest, const SoftPressure& pressure) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/hex.h"
 
 namespace zerohop {
 namespace {
@@ -12,13 +13,6 @@ namespace {
 // flood.
 constexpr std::size_t kSkippedBytesMax = 16u << 10;
 constexpr std::size_t kSizeDigitsMax = 16;
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 
@@ -72,7 +66,7 @@ bool ChunkDecoder::step(char c, std::size_t body_bytes) {
 }
 
 bool ChunkDecoder::size_digit_or_end(char c, std::size_t body_bytes) {
-  const int digit = hex_digit(c);
+  const int digit = hex_digit_value(c);
   if (digit >= 0 && size_digits_ < kSizeDigitsMax) {
     size_ = size_ * 16 + static_cast<std::uint64_t>(digit);
     ++size_digits_;

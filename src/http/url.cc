@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/hex.h"
 #include "http/headers.h"
 
 namespace zerohop {
 namespace {
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::string decode_form(std::string_view text) {
   std::string spaced(text);
@@ -44,8 +38,8 @@ std::optional<std::string> percent_decode(std::string_view text, BadEscapes bad_
       decoded.push_back(text[i]);
       continue;
     }
-    const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+    const int high = i + 1 < text.size() ? hex_digit_value(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit_value(text[i + 2]) : -1;
     if (high >= 0 && low >= 0) {
       decoded.push_back(static_cast<char>(high * 16 + low));
       i += 2;

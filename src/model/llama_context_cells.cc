@@ -1,6 +1,7 @@
 // Positions, cuts, copies, and what attention has to look over.
 
 #include <algorithm>
+#include <new>
 
 #include "model/llama_context_impl.h"
 #include "model/state_layout.h"
@@ -59,7 +60,7 @@ bool LlamaContext::copy(SlotId from, SlotId to, PositionRange range) {
   return true;
 }
 
-bool LlamaContext::copy_state(SlotId from, SlotId to) {
+bool LlamaContext::copy_state(SlotId from, SlotId to) try {
   staging_.resize(llama_state_seq_get_size(context_.get(), id_of(from)));
   const std::size_t size =
       llama_state_seq_get_data(context_.get(), staging_.data(), staging_.size(), id_of(from));
@@ -75,6 +76,9 @@ bool LlamaContext::copy_state(SlotId from, SlotId to) {
   }
   if (mirrored_) mirror_.restore(to, layout->positions, {0, positions(to).end});
   return true;
+} catch (const std::bad_alloc&) {  // a process that has reached its limit goes on without the copy
+  drop(to);
+  return false;
 }
 
 std::optional<TopCell> LlamaContext::top_cell() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "llama.h"
+#include "model/gguf_file.h"
 #include "model/saved_state.h"
 
 namespace zerohop {
@@ -22,14 +23,6 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 24;  // magic, version, tensor count, key count
 constexpr std::uint64_t kBytesOfF16 = 2;
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-struct GgufFree {
-  void operator()(gguf_context* context) const { gguf_free(context); }
-};
 
 Error unavailable(const std::string& path, const std::string& what) {
   return Error{ErrorCode::kModelUnavailable, "model file \"" + path + "\" " + what, {}, {}};
@@ -47,8 +40,7 @@ std::optional<std::uint64_t> single_value(const llama_model* model, const std::s
 
 // Arrays are not among the values that a loaded model hands out, so they come from the file.
 std::vector<std::uint64_t> layer_values(const std::string& path, const std::string& key) {
-  const gguf_init_params parameters{true, nullptr};
-  const std::unique_ptr<gguf_context, GgufFree> file(gguf_init_from_file(path.c_str(), parameters));
+  const GgufFile file = open_gguf(path);
   std::vector<std::uint64_t> values;
   if (file == nullptr) return values;
   const int64_t id = gguf_find_key(file.get(), key.c_str());
@@ -148,7 +140,7 @@ Result<std::uint64_t> check_gguf_file(const std::string& path) {
     return unavailable(path,
                        error ? "cannot be read: " + error.message() : "is not a regular file");
   }
-  const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  const FileHandle file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
     return unavailable(path, "cannot be read: " + std::generic_category().message(errno));
   }
@@ -171,7 +163,7 @@ std::uint64_t file_fingerprint(const std::string& path) {
   constexpr std::uint64_t kSamples = 256;
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  const FileHandle file(std::fopen(path.c_str(), "rb"));
   if (error || file == nullptr) return 0;
   std::vector<std::byte> buffer(kHead);
   buffer.resize(std::fread(buffer.data(), 1, kHead, file.get()));

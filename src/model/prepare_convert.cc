@@ -1,11 +1,7 @@
 #include "model/prepare_convert.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -18,8 +14,9 @@
 #include <system_error>
 #include <vector>
 
-#include "gguf.h"
+#include "base/file_sync.h"
 #include "llama.h"
+#include "model/gguf_file.h"
 #include "model/llama_backend.h"
 #include "model/llama_file.h"
 #include "model/saved_state.h"
@@ -27,26 +24,8 @@
 namespace zerohop {
 namespace {
 
-struct GgufFree {
-  void operator()(gguf_context* file) const { gguf_free(file); }
-};
-using GgufFile = std::unique_ptr<gguf_context, GgufFree>;
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 Error failed(const std::string& path, const std::string& what) {
   return Error{ErrorCode::kInternal, "\"" + path + "\": " + what, "", {}};
-}
-
-// Null when it is no GGUF file; the library has logged why.
-GgufFile open_gguf(const std::string& path) {
-  try {
-    return GgufFile(gguf_init_from_file(path.c_str(), {true, nullptr}));
-  } catch (const std::exception&) {  // a count that no memory holds
-    return nullptr;
-  }
 }
 
 // ---- Reading a head ----
@@ -204,12 +183,7 @@ std::uint64_t bytes_promised(const gguf_context* file) {
 }
 
 Result<void> write_through(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return failed(path, std::generic_category().message(errno));
-  const int result = fsync(file);
-  const int reason = errno;
-  close(file);
-  if (result != 0) return failed(path, std::generic_category().message(reason));
+  if (const std::error_code fault = sync_to_disk(path)) return failed(path, fault.message());
   return {};
 }
 
@@ -347,7 +321,7 @@ Result<void> check_conversion(const std::string& source, const std::string& targ
 }
 
 std::optional<std::uint64_t> whole_file_checksum(const std::string& path) {
-  const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  const FileHandle file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return std::nullopt;
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   std::vector<std::byte> chunk(std::size_t{1} << 20);

@@ -98,21 +98,25 @@ struct LogSum {
   double value() const { return top + std::log(sum); }
 };
 
-float top_of(std::span<const float> logits) {
-  return *std::max_element(logits.begin(), logits.end());
+// The first of the largest.
+std::size_t top_of(std::span<const float> logits) {
+  return static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin());
 }
 
-// The sums of both distributions and the divergence, in one pass.
+// The sums of both distributions, the divergence, and whether both have the same first choice.
 struct RowFigures {
   LogSum from;
   LogSum to;
   double divergence = 0;
+  bool same_top = false;
 };
 
 RowFigures compare_rows(std::span<const float> from, std::span<const float> to) {
-  const float from_top = top_of(from);
-  const float to_top = top_of(to);
-  RowFigures row{{from_top, 0}, {to_top, 0}, 0};
+  const std::size_t from_first = top_of(from);
+  const std::size_t to_first = top_of(to);
+  const float from_top = from[from_first];
+  const float to_top = to[to_first];
+  RowFigures row{{from_top, 0}, {to_top, 0}, 0, from_first == to_first};
   double weighted = 0;  // Σ share × (from − to), each measured from its own top
   for (std::size_t i = 0; i < from.size(); ++i) {
     const float below = from[i] - from_top;
@@ -145,10 +149,7 @@ class DivergenceSum {
     max_ = std::max(max_, divergence);
     surprise_from_ -= log_from;
     surprise_to_ -= log_to;
-    const auto first = [](std::span<const float> logits) {
-      return std::max_element(logits.begin(), logits.end()) - logits.begin();
-    };
-    if (first(from) == first(to)) ++same_;
+    if (row.same_top) ++same_;
     return true;
   }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace zerohop {
 namespace {
 
@@ -63,14 +65,6 @@ void hide(std::string& text, const SpecialTextFinder& specials, GuardedConversat
   text = std::move(safe);
 }
 
-// The value of a lower-case or upper-case hexadecimal digit; 16 for anything else.
-unsigned hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10;
-  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A') + 10;
-  return 16;
-}
-
 // The character that the escape at the front of `text` stands for, if it can stand there plainly.
 struct PlainEscape {
   char character = 0;
@@ -79,7 +73,10 @@ struct PlainEscape {
 std::optional<PlainEscape> plain_escape(std::string_view text) {
   if (text.size() >= 2 && text[1] == '/') return PlainEscape{'/', 2};
   if (text.size() < 6 || text[1] != 'u' || text[2] != '0' || text[3] != '0') return std::nullopt;
-  const unsigned value = hex_value(text[4]) * 16 + hex_value(text[5]);
+  const int high = hex_digit_value(text[4]);
+  const int low = hex_digit_value(text[5]);
+  if (high < 0 || low < 0) return std::nullopt;
+  const int value = high * 16 + low;
   if (value < 0x20 || value > 0x7e || value == '"' || value == '\\') return std::nullopt;
   return PlainEscape{static_cast<char>(value), 6};
 }

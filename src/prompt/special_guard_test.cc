@@ -55,6 +55,7 @@ TEST(SpecialGuard, WritesEscapesAsTheirCharactersWhereJsonAllowsIt) {
   EXPECT_EQ(without_needless_escapes(R"("\u0022\u005c\n\"\\u003c\u001f\u00e9\u4e2d")"),
             R"("\u0022\u005c\n\"\\u003c\u001f\u00e9\u4e2d")");
   EXPECT_EQ(without_needless_escapes(R"("\u00)"), R"("\u00)");
+  EXPECT_EQ(without_needless_escapes(R"("\u003x\u00x3")"), R"("\u003x\u00x3")");
   EXPECT_EQ(without_needless_escapes("\"\\"), "\"\\");
 }
 

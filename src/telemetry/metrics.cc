@@ -4,12 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "telemetry/metrics_cache.h"
 #include "telemetry/rate_meter.h"
 
 namespace zerohop {
 namespace {
 
-// Everything that one scrape copies from one snapshot, so that the numbers of a page agree.
+// The families of the engine, its cells and the tokens.
 class EngineExport {
  public:
   EngineExport(MetricsRegistry& registry, const Clock& clock)
@@ -117,10 +118,16 @@ void Metrics::set_build_info(std::string_view version, std::string_view libllama
   registry_.gauge("zerohop_build_info", {version, libllama}).set(1);
 }
 
-void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock,
+void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock, std::string_view model,
                             std::function<EngineSnapshot()> latest) {
-  auto exporter = std::make_shared<EngineExport>(registry, clock);
-  registry.at_scrape([exporter, latest = std::move(latest)] { exporter->copy(latest()); });
+  auto engine = std::make_shared<EngineExport>(registry, clock);
+  auto cache = copy_into_cache_families(registry, model);
+  // One snapshot for all, so that the numbers of a page agree.
+  registry.at_scrape([engine, cache = std::move(cache), latest = std::move(latest)] {
+    const EngineSnapshot snapshot = latest();
+    engine->copy(snapshot);
+    cache(snapshot);
+  });
 }
 
 }  // namespace zerohop

@@ -67,15 +67,11 @@ class Metrics {
   std::array<Counter, 3> cancellations_;
 };
 
-/// Makes every scrape copy the engine's latest snapshot into the families of the engine, the cache
-/// and the tokens. `latest` is called from the scraping thread; it and `clock` must stay valid as
-/// long as the registry is scraped.
-void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock,
+/// Makes every scrape copy the engine's latest snapshot into the families of the engine, the
+/// tokens, the prefix cache and the pressure ladder. `latest` is called from the scraping thread,
+/// once a page; it and `clock` must stay valid as long as the registry is scraped. `model` is a
+/// label.
+void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock, std::string_view model,
                             std::function<EngineSnapshot()> latest);
-
-/// Likewise, the families of the prefix cache and the pressure ladder; `model` is a label.
-/// (metrics_cache.cc)
-void export_cache_snapshot(MetricsRegistry& registry, std::string_view model,
-                           std::function<EngineSnapshot()> latest);
 
 }  // namespace zerohop

@@ -1,10 +1,8 @@
-// The families of the prefix cache, the pressure ladder and parked requests.
+#include "telemetry/metrics_cache.h"
+
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <utility>
-
-#include "telemetry/metrics.h"
 
 namespace zerohop {
 namespace {
@@ -111,15 +109,14 @@ class PressureExport {
 
 }  // namespace
 
-void export_cache_snapshot(MetricsRegistry& registry, std::string_view model,
-                           std::function<EngineSnapshot()> latest) {
+std::function<void(const EngineSnapshot&)> copy_into_cache_families(MetricsRegistry& registry,
+                                                                    std::string_view model) {
   auto cache = std::make_shared<CacheExport>(registry, model);
   auto pressure = std::make_shared<PressureExport>(registry);
-  registry.at_scrape([cache, pressure, latest = std::move(latest)] {
-    const EngineSnapshot engine = latest();
+  return [cache, pressure](const EngineSnapshot& engine) {
     cache->copy(engine);
     pressure->copy(engine);
-  });
+  };
 }
 
 }  // namespace zerohop

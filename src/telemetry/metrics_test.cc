@@ -63,7 +63,7 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   MetricsRegistry registry(kIdentity);
   VirtualClock clock;
   EngineSnapshot snapshot;
-  export_engine_snapshot(registry, clock, [&snapshot] { return snapshot; });
+  export_engine_snapshot(registry, clock, "small", [&snapshot] { return snapshot; });
 
   snapshot.queued = 3;
   snapshot.decoding = 2;
@@ -89,7 +89,7 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
 TEST(ExportEngineSnapshot, HitRateIsZeroBeforeTheFirstPrompt) {
   MetricsRegistry registry(kIdentity);
   VirtualClock clock;
-  export_engine_snapshot(registry, clock, [] { return EngineSnapshot{}; });
+  export_engine_snapshot(registry, clock, "small", [] { return EngineSnapshot{}; });
   EXPECT_EQ(value_of(registry, "anthropic_kernel_cache_hit_rate"), "0");
 }
 
@@ -97,7 +97,7 @@ TEST(ExportEngineSnapshot, OutputRateIsMeasuredOverAtLeastASecond) {
   MetricsRegistry registry(kIdentity);
   VirtualClock clock;
   EngineSnapshot snapshot;
-  export_engine_snapshot(registry, clock, [&snapshot] { return snapshot; });
+  export_engine_snapshot(registry, clock, "small", [&snapshot] { return snapshot; });
   const auto rate = [&registry] {
     return value_of(registry, "anthropic_kernel_output_tokens_per_second");
   };
@@ -113,10 +113,38 @@ TEST(ExportEngineSnapshot, OutputRateIsMeasuredOverAtLeastASecond) {
   EXPECT_EQ(rate(), "0");
 }
 
-TEST(ExportCacheSnapshot, CopiesCausesLevelsAndRungs) {
+// Each call of `latest` finds that the engine has gone on.
+TEST(ExportEngineSnapshot, TakesOneSnapshotForAPage) {
   MetricsRegistry registry(kIdentity);
+  VirtualClock clock;
+  int calls = 0;
+  export_engine_snapshot(registry, clock, "small", [&calls] {
+    ++calls;
+    EngineSnapshot snapshot;
+    snapshot.prompt_tokens_computed = 100;
+    snapshot.prompt_tokens_cached = static_cast<std::uint64_t>(100 * calls);
+    return snapshot;
+  });
+  EXPECT_EQ(calls, 0);
+  const std::string page = registry.prometheus_text();
+  EXPECT_EQ(calls, 1);
+  const std::string labels = "{instance_id=\"i\",pool=\"p\"";
+  for (const std::string& line :
+       {"zerohop_prompt_tokens_total" + labels + "} 200\n",
+        "anthropic_kernel_cache_hit_rate" + labels + "} 0.5\n",
+        "anthropic_instance_cache_hit_ratio" + labels + "} 0.5\n",
+        "cortex_kv_cache_hit_rate" + labels + ",model=\"small\",cause=\"hit\"} 0.5\n"}) {
+    EXPECT_NE(page.find(line), page.npos) << line << page;
+  }
+  registry.prometheus_text();
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(ExportEngineSnapshot, CopiesCausesLevelsAndRungs) {
+  MetricsRegistry registry(kIdentity);
+  VirtualClock clock;
   EngineSnapshot engine;
-  export_cache_snapshot(registry, "small", [&engine] { return engine; });
+  export_engine_snapshot(registry, clock, "small", [&engine] { return engine; });
   engine.prompt_tokens_computed = 60;
   engine.prompt_tokens_cached = 40;
   engine.misses[static_cast<std::size_t>(MissCause::kSystemChanged)] = 3;

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/utf8.h"
 #include "constrain/content_automaton.h"
-#include "constrain/content_coding.h"
 #include "constrain/schema_document.h"
 #include "constrain/string_formats.h"
 
@@ -38,7 +38,7 @@ TEST(StringFormatSuite, NothingIsWronglyAccepted) {
         const JsonNode& data = *one.find("data");
         if (!data.is(JsonNode::Type::kString)) continue;
         const bool wanted = one.find("valid")->is(JsonNode::Type::kTrue);
-        const bool accepted = (*made)->contains(decode_utf8(data.text));
+        const bool accepted = (*made)->contains(utf8_decode(data.text));
         EXPECT_TRUE(wanted || !accepted) << name << " accepts " << data.text;
         right += wanted == accepted ? 1 : 0;
         // A-labels are left out, nothing else.

@@ -1,0 +1,31 @@
+#include "base/hex.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string_view>
+
+namespace zerohop {
+namespace {
+
+TEST(HexDigitValue, KnowsTheDigitsOfBothCasesAndNoOthers) {
+  constexpr std::string_view kLower = "0123456789abcdef";
+  constexpr std::string_view kUpper = "0123456789ABCDEF";
+  for (char32_t character = 0; character < 0x10000; ++character) {
+    int expected = -1;
+    for (int value = 0; value < 16; ++value) {
+      const auto place = static_cast<std::size_t>(value);
+      if (character == static_cast<unsigned char>(kLower[place])) expected = value;
+      if (character == static_cast<unsigned char>(kUpper[place])) expected = value;
+    }
+    ASSERT_EQ(hex_digit_value(character), expected) << static_cast<unsigned>(character);
+  }
+}
+
+TEST(HexDigitValue, TakesBytesThatAreNoCharacters) {
+  EXPECT_EQ(hex_digit_value('\xff'), -1);
+  EXPECT_EQ(hex_digit_value('\xb0'), -1);  // '0' with its highest bit set
+}
+
+}  // namespace
+}  // namespace zerohop
