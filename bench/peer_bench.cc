@@ -6,8 +6,9 @@
 //   cancel      what clients that leave cost the others
 //   prefix      a one-token answer behind a long cached system prompt
 //   time-stamp  a system prompt that carries the time of day
+//   neighbour   running streams while another process takes a core
 //
-// ./dev bench peer builds both; the program takes a subset of the five names and these flags:
+// ./dev bench peer builds both; the program takes a subset of the six names and these flags:
 //   --peer PATH      a llama-server; without it only this server is measured
 //   --ours PATH      default: the zerohop of the same build
 //   --model PATH     a GGUF file
@@ -61,11 +62,9 @@ std::string page_head(const Programs& programs) {
 
 int run(const ProgramWords& words) {
   const std::vector<std::pair<std::string, std::function<void(const PeerBench&)>>> scenarios{
-      {"sessions", bench_sessions},
-      {"gap", bench_gap},
-      {"cancel", bench_cancel},
-      {"prefix", bench_prefix},
-      {"time-stamp", bench_time_stamp}};
+      {"sessions", bench_sessions},     {"gap", bench_gap},
+      {"cancel", bench_cancel},         {"prefix", bench_prefix},
+      {"time-stamp", bench_time_stamp}, {"neighbour", bench_neighbour}};
   Comparison report;
   PeerBench bench{.programs = words.programs(),
                   .sides = {Side::kOurs},

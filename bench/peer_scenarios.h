@@ -33,6 +33,9 @@ void bench_prefix(const PeerBench& bench);
 /// A system prompt that carries the time of day.
 void bench_time_stamp(const PeerBench& bench);
 
+/// Running streams while another process takes a core for a while.
+void bench_neighbour(const PeerBench& bench);
+
 /// A short request, so that nothing measured is the first of its process.
 void warm_up(const ChildServer& server);
 

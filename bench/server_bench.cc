@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +42,10 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kStreams = 8;
 constexpr int kDecodeTokens = 120;
+// More than any of the scenarios holds. Left open, each of the contexts here (the server's, that of
+// the bare loop, that of `prefill`) would take a full window for every sequence: 1.5 GB with the
+// default model, up to half of the free memory.
+constexpr std::uint32_t kCells = 16384;
 
 // A question whose answer never ends early: both end-of-turn tokens of the default model are
 // banned.
@@ -180,17 +185,20 @@ Result<void> run(const ProgramWords& words) {
   ZH_ASSIGN_OR_RETURN(const LoadedConfig loaded, load_config(sources));
   Config config = loaded.config;
   config.server.port = 0;
+  if (config.engine.kv_cells == 0) {
+    config.engine.kv_cells = std::max(kCells, 2 * config.engine.context_tokens);
+  }
   const SteadyClock clock;
-  Server server(config, clock);
-  ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
+  auto server = std::make_unique<Server>(config, clock);
+  ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server->listen());
   ZH_ASSIGN_OR_RETURN(const std::filesystem::path file,
                       resolve_model(config.model.name, PullPolicy::kIfMissing));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> model,
                       load_llama_model(llama_model_options(config.model, file)));
-  ZH_RETURN_IF_ERROR(server.load(std::move(model)));
-  std::thread io([&server] { server.run(); });
+  ZH_RETURN_IF_ERROR(server->load(std::move(model)));
+  std::thread io([&server] { server->run(); });
 
-  const Tier& tier = server.service().tier();
+  const Tier& tier = server->service().tier();
   const ContextOptions options = context_options(config.engine, tier.model().info());
   BareLoop bare(file.string(), options);
   std::printf("%u threads, %s KV layout\n", options.threads,
@@ -202,7 +210,7 @@ Result<void> run(const ProgramWords& words) {
   if (words.wants("overhead")) bench_overhead(endpoint.port, tier, bare);
   if (words.wants("streams")) bench_streams(endpoint.port, tier, bare);
   if (words.wants("gap")) bench_gap(endpoint.port, tier);
-  server.begin_drain();
+  server->begin_drain();
   io.join();
   if (words.wants("prefix")) {
     Programs programs = words.programs();  // with the file and the threads of the bare loop
@@ -210,6 +218,7 @@ Result<void> run(const ProgramWords& words) {
     programs.threads = static_cast<int>(options.threads);
     bench_warm_prefix(tier, bare, programs);
   }
+  server.reset();  // and with it the tier
   if (words.wants("prefill")) {
     ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> own,
                         load_llama_model(llama_model_options(config.model, file)));

@@ -15,6 +15,10 @@ namespace {
 
 constexpr int kClients = 4;
 constexpr int kSystemTokens = 1000;
+// A time stamp is 20 tokens that every request brings anew, so beside questions of a few tokens its
+// computation alone would double the work. These are sizes of a short exchange.
+constexpr int kQuestionTokens = 60;
+constexpr int kAnswerTokens = 64;
 constexpr Room kRoom{.sequences = 8, .cells = 8 * 2048, .window = 2048};
 constexpr const char* kRule = "ZEROHOP_PROMPT_VOLATILE=Current time: *";
 
@@ -46,7 +50,9 @@ Times measure(const PeerBench& bench, Side side, const Load& wanted) {
   const auto ask = [&] {
     const std::string stamp = wanted.stamp == Stamp::kNone ? "" : stamp_line(sent);
     ++sent;
-    load.start({.system = stamp + system, .turns = {text.text(16)}, .max_tokens = 8});
+    load.start({.system = stamp + system,
+                .turns = {text.text(kQuestionTokens)},
+                .max_tokens = kAnswerTokens});
   };
   load.set_on_end([&](std::size_t) {
     if (sent < wanted.requests) ask();
@@ -66,7 +72,7 @@ Times measure(const PeerBench& bench, Side side, const Load& wanted) {
 void bench_time_stamp(const PeerBench& bench) {
   bench.report.begin(
       "time-stamp",
-      "4 clients ask short questions (8 tokens of answer) behind a system prompt of 1,000 tokens "
+      "4 clients ask questions (60 tokens, 64 of answer) behind a system prompt of 1,000 tokens "
       "whose first line is the time of day, or is not. `prompt.volatile: [\"Current time: *\"]` is "
       "the rule. 100 requests each; 16 where every prompt is computed whole.");
   const Load loads[] = {

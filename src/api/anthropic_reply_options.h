@@ -44,6 +44,13 @@ struct DiagnosticsWish {
   bool prompt_breakdown = false;  ///< our own: billing by system, tools and messages
 };
 
+/// A value that the conversation names for an argument and the tool's schema does not allow.
+struct ToolConflictNote {
+  std::string tool;
+  std::string argument;
+  std::string value;  ///< one JSON value
+};
+
 /// A tool that stands for one member of a toolset.
 struct ToolsetCall {
   std::string model_name;  ///< what the model calls it; unique in a request
@@ -62,6 +69,7 @@ struct AnthropicReplyOptions {
   /// A stop sequence with which the prompt ends: the model may go on as if it had just begun to
   /// stop. Empty: none. Set by the caller where there are diagnostics.
   std::string prompt_ends_with_stop;
+  std::vector<ToolConflictNote> tool_conflicts;  ///< set by the caller; shown with diagnostics
   std::string_view service_tier;  ///< how it is served; static text; empty: not shown
   std::vector<ToolsetCall> toolset_calls;
 };

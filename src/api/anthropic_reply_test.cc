@@ -32,6 +32,19 @@ TEST(AnthropicReply, GathersTheTextIntoOneBlock) {
             R"("cache_creation_input_tokens":0,"cache_read_input_tokens":4,"output_tokens":3}})");
 }
 
+TEST(AnthropicReply, ACallsInputKeepsItsDigits) {
+  AnthropicReply reply = make_reply();
+  reply.add(0, Started{});
+  reply.add(0, ToolCallStarted{"toolu_1", "f"});
+  reply.add(0, ToolCallDelta{R"({"id": 12345678901234567890123, "share": 0.10,)"});
+  reply.add(0, ToolCallDelta{R"( "tiny": 1E-400, "text": "a b"})"});
+  reply.add(0, Finished{FinishReason::kToolUse, "", kTotal});
+  EXPECT_NE(reply.body().find(R"("input":{"id":12345678901234567890123,"share":0.10,)"
+                              R"("tiny":1E-400,"text":"a b"})"),
+            std::string::npos)
+      << reply.body();
+}
+
 TEST(AnthropicReply, TellsAboutItsPromptWhereThatWasAskedFor) {
   AnthropicReplyOptions options;
   options.diagnostics.cache_miss = true;
@@ -44,6 +57,20 @@ TEST(AnthropicReply, TellsAboutItsPromptWhereThatWasAskedFor) {
   EXPECT_TRUE(
       reply.body().ends_with(R"(,"diagnostics":{"cache_miss_reason":{"type":"unavailable"},)"
                              R"("prompt_tokens":{"system":1,"tools":2,"messages":3,"markup":6}}})"))
+      << reply.body();
+}
+
+TEST(AnthropicReply, NamesValuesThatAToolDoesNotAllow) {
+  AnthropicReplyOptions options;
+  options.diagnostics.any = true;
+  options.tool_conflicts = {{"pay", "unit", R"("pound \"x\"")"}, {"pay", "sum", "12.50"}};
+  AnthropicReply reply({"msg_1", "m", "req_1"}, options);
+  reply.add(0, Started{});
+  reply.add(0, Finished{FinishReason::kEndOfTurn, "", kTotal});
+  EXPECT_TRUE(reply.body().ends_with(
+      R"(,"diagnostics":{"cache_miss_reason":null,"tool_conflicts":[{"tool":"pay",)"
+      R"("argument":"unit","value":"pound \"x\""},{"tool":"pay","argument":"sum",)"
+      R"("value":12.50}]}})"))
       << reply.body();
 }
 

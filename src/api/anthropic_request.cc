@@ -10,6 +10,7 @@
 #include "api/anthropic_tool_choice.h"
 #include "api/json_place.h"
 #include "api/json_reader.h"
+#include "api/output_rules.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -89,6 +90,9 @@ Result<ParsedPrompt> parse_prompt(const JsonPlace& body, const ParseOptions& opt
   ZH_ASSIGN_OR_RETURN(chat.conversation.tool_choice,
                       parse_anthropic_tool_choice(body, options, read.tools));
   chat.conversation.tools = std::move(read.tools.definitions);
+  if (const auto constrain = body.find("constrain_tools")) {
+    ZH_ASSIGN_OR_RETURN(chat.conversation.constrain_tools, constrain->boolean());
+  }
   // Part of the prompt, so counted as well, though the hosted API's count takes no metadata.
   ZH_ASSIGN_OR_RETURN(chat.conversation.volatile_context, parse_metadata(body, options));
   ZH_ASSIGN_OR_RETURN(parsed.thinking, parse_thinking_settings(body, options));
@@ -127,6 +131,7 @@ Result<AnthropicRequest> parse_messages_request(std::string_view body,
   ZH_RETURN_IF_ERROR(check_version(root));
   ZH_RETURN_IF_ERROR(refuse_compaction(root));
   ZH_ASSIGN_OR_RETURN(chat.generation, parse_anthropic_generation(root, options));
+  ZH_RETURN_IF_ERROR(refuse_cuts(root, chat.conversation.output, chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_anthropic_service_tier(root, options));
   chat.generation.priority = tier.priority;
   parsed.request.reply.service_tier = tier.answer;

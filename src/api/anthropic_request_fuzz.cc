@@ -12,6 +12,7 @@
 #include "api/anthropic_request.h"
 #include "api/error_body.h"
 #include "api/json_reader.h"
+#include "api/output_rules_checks.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "core/event.h"
@@ -100,9 +101,7 @@ void check_conversation(const Conversation& conversation) {
       ZH_CHECK(mark->block <= conversation.messages[mark->message].content.size());
     }
   }
-  const bool schema = conversation.output.format == OutputFormat::kJsonSchema;
-  ZH_CHECK(schema != conversation.output.schema.empty());
-  if (schema) ZH_CHECK(parse_json(conversation.output.schema).ok());
+  check_output_rules(conversation.output);
   ZH_CHECK(utf8_is_valid(conversation.volatile_context));
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/json_value_writer.h"
+#include "api/output_rules.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -61,31 +61,26 @@ Result<ThinkingSettings> parse_thinking_object(const JsonPlace& thinking,
 
 // ---- Structured output ----
 
-Result<OutputRules> schema_rules(const JsonPlace& parent) {
-  OutputRules rules;
-  ZH_ASSIGN_OR_RETURN(const JsonPlace schema, parent.require("schema"));
-  const bool* flag = schema.value().if_bool();
-  if (!schema.value().is_object() && (flag == nullptr || !*flag)) {
-    return schema.expected("a JSON Schema, which is an object");
-  }
-  rules.format = OutputFormat::kJsonSchema;
-  rules.schema = json_text(schema.value());
-  return rules;
+// Of the hosted API in strict mode: one type, spelled in one way.
+Result<void> check_format_strictly(const JsonPlace& format) {
+  ZH_RETURN_IF_ERROR(format.expect_object());
+  ZH_ASSIGN_OR_RETURN(const JsonPlace type, format.require("type"));
+  ZH_ASSIGN_OR_RETURN(const std::string_view name, type.string());
+  if (name != "json_schema") return type.expected("\"json_schema\"");
+  ZH_ASSIGN_OR_RETURN(const JsonPlace schema, format.require("schema"));
+  return schema.expect_object();
 }
 
-Result<OutputRules> parse_format(const JsonPlace& format, const ParseOptions& options) {
-  ZH_RETURN_IF_ERROR(format.expect_object());
-  ZH_ASSIGN_OR_RETURN(const JsonPlace type_place, format.require("type"));
-  ZH_ASSIGN_OR_RETURN(const std::string_view type, type_place.string());
-  if (type == "json_schema") {
-    // The other dialect has the schema one level deeper.
-    const auto inner = options.strict() ? std::nullopt : format.find("json_schema");
-    return schema_rules(inner ? *inner : format);
-  }
-  if (options.strict()) return type_place.expected("\"json_schema\"");
-  if (type == "text") return OutputRules{};
-  if (type == "json_object") return OutputRules{OutputFormat::kJson, {}};
-  return type_place.expected("\"json_schema\", \"json_object\" or \"text\"");
+Result<void> take_format(const JsonPlace& parent, std::string_view key, const ParseOptions& options,
+                         OutputRulesOf& found) {
+  const auto format = parent.find(key);
+  if (!format) return {};
+  if (options.strict()) ZH_RETURN_IF_ERROR(check_format_strictly(*format));
+  // In the other dialect's form less than the whole schema may be enforced unless it says `strict`.
+  const bool foreign = !options.strict() && format->find("json_schema").has_value();
+  const StrictByDefault absent = foreign ? StrictByDefault::kNo : StrictByDefault::kYes;
+  ZH_ASSIGN_OR_RETURN(OutputRules rules, parse_output_format(*format, absent));
+  return found.take(*format, std::move(rules));
 }
 
 Result<void> check_effort(const JsonPlace& config, const ParseOptions& options) {
@@ -120,18 +115,18 @@ Result<ThinkingSettings> parse_thinking_settings(const JsonPlace& body,
 }
 
 Result<OutputRules> parse_output_rules(const JsonPlace& body, const ParseOptions& options) {
+  OutputRulesOf found;
   if (const auto config = body.find("output_config")) {
     ZH_RETURN_IF_ERROR(config->expect_object());
     ZH_RETURN_IF_ERROR(check_effort(*config, options));
     if (const auto budget = config->find("task_budget")) {
       ZH_RETURN_IF_ERROR(budget->expect_object());
     }
-    if (const auto format = config->find("format")) return parse_format(*format, options);
+    ZH_RETURN_IF_ERROR(take_format(*config, "format", options, found));
   }
-  if (const auto format = body.find("output_format")) return parse_format(*format, options);
-  const auto foreign = options.strict() ? std::nullopt : body.find("response_format");
-  if (foreign) return parse_format(*foreign, options);
-  return OutputRules{};
+  ZH_RETURN_IF_ERROR(take_format(body, "output_format", options, found));
+  if (!options.strict()) ZH_RETURN_IF_ERROR(take_format(body, "response_format", options, found));
+  return found.release();
 }
 
 Result<DiagnosticsWish> parse_diagnostics(const JsonPlace& body) {

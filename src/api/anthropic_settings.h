@@ -24,7 +24,9 @@ struct ThinkingSettings {
 Result<ThinkingSettings> parse_thinking_settings(const JsonPlace& body,
                                                  const ParseOptions& options);
 
-/// `output_config`, its old spelling `output_format`, or the alias `response_format`.
+/// `output_config.format`, its old spelling `output_format`, or the alias `response_format`; two of
+/// them that differ are an error. Beside the hosted API's `json_schema` the types of output_rules.h
+/// are understood unless strict, and `"strict": false` allows that less is enforced.
 Result<OutputRules> parse_output_rules(const JsonPlace& body, const ParseOptions& options);
 
 /// `metadata`: the text of `context`; `user_id` is checked only.

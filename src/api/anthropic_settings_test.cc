@@ -79,42 +79,83 @@ std::string output(std::string_view fields, const ParseOptions& options = {}) {
   const auto parsed = parse(fields, options);
   if (!parsed.ok()) return error_text(parsed.error());
   const OutputRules& rules = parsed->chat.conversation.output;
-  const char* const names[] = {"text", "json", "schema"};
-  return names[static_cast<int>(rules.format)] + (rules.schema.empty() ? "" : " " + rules.schema);
+  const char* const names[] = {"text", "json", "schema", "regex", "grammar", "choice"};
+  std::string shown = names[static_cast<int>(rules.format)];
+  if (!rules.schema.empty()) shown += " " + rules.schema;
+  if (!rules.pattern.empty()) shown += " " + rules.pattern;
+  for (const std::string& choice : rules.choices) shown += " " + choice;
+  if (!rules.field.empty()) shown += " at " + rules.field;
+  return shown + (rules.strict ? "" : ", not strict");
 }
 
 TEST(AnthropicOutput, ReadsTheFormatUnderEveryNameItEverHad) {
   const std::string format = R"({"type":"json_schema","schema":{"type": "object"}})";
-  const std::string wanted = R"(schema {"type":"object"})";
-  EXPECT_EQ(output(R"("output_config":{"format":)" + format + "}"), wanted);
-  EXPECT_EQ(output(R"("output_format":)" + format), wanted);
+  const std::string wanted = R"(schema {"type":"object"} at )";
+  EXPECT_EQ(output(R"("output_config":{"format":)" + format + "}"),
+            wanted + "output_config.format.schema");
+  EXPECT_EQ(output(R"("output_format":)" + format), wanted + "output_format.schema");
   EXPECT_EQ(output(R"("response_format":{"type":"json_schema","json_schema":{"name":"n",
       "strict":true,"schema":{"type": "object"}}})"),
-            wanted);
-  EXPECT_EQ(output(R"("response_format":{"type":"json_object"})"), "json");
+            wanted + "response_format.json_schema.schema");
+  EXPECT_EQ(output(R"("response_format":{"type":"json_object"})"), "json at response_format");
   EXPECT_EQ(output(R"("response_format":{"type":"text"})"), "text");
   EXPECT_EQ(output(R"("output_config":{"effort":null,"format":null,"task_budget":null})"), "text");
   EXPECT_EQ(output(R"("output_config":{"effort":"high","task_budget":{"type":"tokens"}})"), "text");
-  EXPECT_EQ(output(R"("output_format":{"type":"json_schema","schema":true})"), "schema true");
+  EXPECT_EQ(output(R"("output_format":{"type":"json_schema","schema":true})"),
+            "schema true at output_format.schema");
 }
 
-TEST(AnthropicOutput, TheNewerNameWins) {
+TEST(AnthropicOutput, HasFormatsOfItsOwn) {
+  EXPECT_EQ(output(R"("output_config":{"format":{"type":"regex","pattern":"a+"}})"),
+            "regex a+ at output_config.format.pattern");
+  EXPECT_EQ(output(R"("output_config":{"format":{"type":"grammar","grammar":"root ::= [a]"}})"),
+            "grammar root ::= [a] at output_config.format.grammar");
+  EXPECT_EQ(output(R"("output_format":{"type":"choice","choices":["yes","no"]})"),
+            "choice yes no at output_format.choices");
+  EXPECT_EQ(output(R"("output_config":{"format":{"type":"regex","pattern":"a+"}})", kStrict),
+            "output_config.format.type: must be \"json_schema\", got \"regex\"");
+}
+
+TEST(AnthropicOutput, IsEnforcedUnlessItSaysOtherwise) {
+  EXPECT_EQ(output(R"("output_format":{"type":"json_schema","schema":{},"strict":false})"),
+            "schema {} at output_format.schema, not strict");
+  EXPECT_EQ(output(R"("output_format":{"type":"json_schema","schema":{},"strict":true})"),
+            "schema {} at output_format.schema");
+  // The other dialect's form means what it means there.
+  EXPECT_EQ(output(R"("response_format":{"type":"json_schema","json_schema":{"schema":{}}})"),
+            "schema {} at response_format.json_schema.schema, not strict");
+}
+
+TEST(AnthropicOutput, TwoFormsAreRefusedByBothNames) {
   EXPECT_EQ(output(R"("output_config":{"format":{"type":"json_schema","schema":{}}},
-      "output_format":{"type":"json_schema","schema":{"a":1}},
-      "response_format":{"type":"text"})"),
-            "schema {}");
+      "output_format":{"type":"json_schema","schema":{"a":1}})"),
+            "output_format: must not stand beside output_config.format: an answer has one form");
+  EXPECT_EQ(output(R"("output_config":{"format":{"type":"json_schema","schema":{"a":1}}},
+      "output_format":{"type":"json_schema","schema":{"a": 1}},"response_format":{"type":"text"})"),
+            R"(schema {"a":1} at output_config.format.schema)");
+}
+
+TEST(AnthropicOutput, AFormIsNotCutByStopSequences) {
+  const std::string format = R"("output_format":{"type":"json_schema","schema":{}})";
+  EXPECT_EQ(output(format + R"(,"stop_sequences":["x"])"),
+            "stop_sequences: must not stand beside output_format.schema: it could end the answer "
+            "before its form is complete");
+  EXPECT_EQ(output(format + R"(,"stop":"x")"),
+            "stop: must not stand beside output_format.schema: it could end the answer before its "
+            "form is complete");
+  EXPECT_EQ(output(format + R"(,"stop_sequences":[])"), "schema {} at output_format.schema");
 }
 
 TEST(AnthropicOutput, NamesWhatIsWrong) {
   EXPECT_EQ(output(R"("output_config":{"format":{"type":"json_schema"}})"),
             "output_config.format.schema: is required");
   EXPECT_EQ(output(R"("output_config":{"format":{"type":"json_schema","schema":"x"}})"),
-            "output_config.format.schema: must be a JSON Schema, which is an object, got \"x\"");
+            "output_config.format.schema: must be a JSON Schema (an object), got \"x\"");
   EXPECT_EQ(output(R"("output_config":{"format":{"type":"json_schema","schema":false}})"),
-            "output_config.format.schema: must be a JSON Schema, which is an object, got false");
+            "output_config.format.schema: must be a JSON Schema (an object), got false");
   EXPECT_EQ(output(R"("output_config":{"format":{"type":"haiku"}})"),
-            "output_config.format.type: must be \"json_schema\", \"json_object\" or \"text\", got "
-            "\"haiku\"");
+            "output_config.format.type: must be \"text\", \"json_object\", \"json_schema\", "
+            "\"regex\", \"grammar\" or \"choice\", got \"haiku\"");
   EXPECT_EQ(output(R"("output_config":{"effort":5})"),
             "output_config.effort: must be a string, got 5");
   EXPECT_EQ(output(R"("response_format":{"type":"json_schema","json_schema":{}})"),
@@ -126,6 +167,16 @@ TEST(AnthropicOutput, NamesWhatIsWrong) {
       "\"heroic\"");
   EXPECT_EQ(output(R"("response_format":{"type":"text"})", kStrict),
             "response_format: is not a field of the Messages API (strict mode)");
+}
+
+TEST(AnthropicTools, AreConstrainedUnlessTheRequestSaysOtherwise) {
+  const auto constrained = [](std::string_view fields) {
+    return parse(fields).value().chat.conversation.constrain_tools;
+  };
+  EXPECT_TRUE(constrained(R"("constrain_tools":null)"));
+  EXPECT_FALSE(constrained(R"("constrain_tools":false)"));
+  EXPECT_EQ(error_text(parse(R"("constrain_tools":"no")").error()),
+            "constrain_tools: must be true or false, got \"no\"");
 }
 
 std::string context(std::string_view metadata, const ParseOptions& options = {}) {

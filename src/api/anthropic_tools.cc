@@ -69,6 +69,7 @@ Result<void> read_description(const JsonPlace& tool, ToolDefinition& definition)
 Result<void> read_flags(const JsonPlace& tool, ToolDefinition& definition) {
   ZH_ASSIGN_OR_RETURN(definition.strict, optional_flag(tool, "strict"));
   ZH_ASSIGN_OR_RETURN(definition.deferred, optional_flag(tool, "defer_loading"));
+  ZH_ASSIGN_OR_RETURN(definition.live_arguments, optional_flag(tool, "live_arguments"));
   ZH_RETURN_IF_ERROR(optional_flag(tool, "eager_input_streaming"));  // arguments always stream
   if (const auto callers = tool.find("allowed_callers")) {
     ZH_RETURN_IF_ERROR(callers->array_size(limits::kJsonValuesMax));
@@ -76,12 +77,14 @@ Result<void> read_flags(const JsonPlace& tool, ToolDefinition& definition) {
   return {};
 }
 
-Result<std::string> parse_schema(const JsonPlace& tool, std::string_view key,
-                                 const ParseOptions& options) {
+// Into `definition`, with its place.
+Result<void> read_schema(const JsonPlace& tool, std::string_view key, const ParseOptions& options,
+                         ToolDefinition& definition) {
   const auto place = tool.find(key);
   if (!place) {
     if (options.strict()) ZH_RETURN_IF_ERROR(tool.require(key));
-    return std::string(kNoParameters);
+    definition.input_schema = kNoParameters;
+    return {};
   }
   ZH_RETURN_IF_ERROR(place->expect_object());
   if (options.strict()) {
@@ -89,7 +92,9 @@ Result<std::string> parse_schema(const JsonPlace& tool, std::string_view key,
     ZH_ASSIGN_OR_RETURN(const std::string_view name, type.string());
     if (name != "object") return type.expected("\"object\"");
   }
-  return json_text(place->value());
+  definition.input_schema = json_text(place->value());
+  definition.field = place->path();
+  return {};
 }
 
 // Reads the entries of one request's `tools`, one after the other.
@@ -119,7 +124,7 @@ class ToolReader {
     ZH_ASSIGN_OR_RETURN(definition.name, parse_name(name, options_));
     ZH_RETURN_IF_ERROR(read_description(tool, definition));
     ZH_RETURN_IF_ERROR(read_flags(tool, definition));
-    ZH_ASSIGN_OR_RETURN(definition.input_schema, parse_schema(tool, "input_schema", options_));
+    ZH_RETURN_IF_ERROR(read_schema(tool, "input_schema", options_, definition));
     return add(name, std::move(definition));
   }
 
@@ -134,7 +139,7 @@ class ToolReader {
     ZH_ASSIGN_OR_RETURN(definition.name, parse_name(name, options_));
     ZH_RETURN_IF_ERROR(read_description(function, definition));
     ZH_RETURN_IF_ERROR(read_flags(function, definition));
-    ZH_ASSIGN_OR_RETURN(definition.input_schema, parse_schema(function, "parameters", options_));
+    ZH_RETURN_IF_ERROR(read_schema(function, "parameters", options_, definition));
     return add(name, std::move(definition));
   }
 

@@ -53,6 +53,27 @@ TEST(AnthropicTools, ReadsCustomToolsWithAllTheirFields) {
             "f:  {}\n");
 }
 
+TEST(AnthropicTools, KnowWhereTheirSchemasWereWritten) {
+  const auto parsed = parse(R"("tools":[{"type":"web_search_20250305","name":"web_search"},
+      {"name":"f","input_schema":{},"live_arguments":true},
+      {"type":"function","function":{"name":"g","parameters":{}}},{"name":"h"}])");
+  ASSERT_TRUE(parsed.ok());
+  const auto& tools = parsed->chat.conversation.tools;
+  ASSERT_EQ(tools.size(), 3u);
+  EXPECT_EQ(tools[0].field, "tools[1].input_schema");
+  EXPECT_EQ(tools[1].field, "tools[2].function.parameters");
+  EXPECT_EQ(tools[2].field, "");
+  EXPECT_TRUE(tools[0].live_arguments);
+  EXPECT_FALSE(tools[1].live_arguments);
+  EXPECT_EQ(tool(R"({"name":"f","input_schema":{},"live_arguments":1})"),
+            "tools[0].live_arguments: must be true or false, got 1");
+}
+
+TEST(AnthropicTools, NumbersOfASchemaKeepTheirDigits) {
+  EXPECT_EQ(tool(R"({"name":"f","input_schema":{"const":12345678901234567890123,"x":0.10}})"),
+            "f:  {\"const\":12345678901234567890123,\"x\":0.1}\n");
+}
+
 TEST(AnthropicTools, ShowsExamplesBehindTheDescription) {
   EXPECT_EQ(tool(R"({"name":"f","description":"D","input_schema":{},
       "input_examples":[{"a": 1},{"a": 2}]})"),

@@ -43,6 +43,22 @@ void append_miss_reason(const CacheMiss& miss, std::string& out) {
   out.push_back('}');
 }
 
+void append_tool_conflicts(const std::vector<ToolConflictNote>& conflicts, std::string& out) {
+  if (conflicts.empty()) return;
+  out.append(R"(,"tool_conflicts":)");
+  char separator = '[';
+  for (const ToolConflictNote& conflict : conflicts) {
+    out.push_back(separator);
+    out.append(R"({"tool":)");
+    append_json_string(conflict.tool, out);
+    out.append(R"(,"argument":)");
+    append_json_string(conflict.argument, out);
+    out.append(R"(,"value":)").append(conflict.value).append("}");
+    separator = ',';
+  }
+  out.push_back(']');
+}
+
 }  // namespace
 
 std::string_view anthropic_stop_reason(FinishReason reason) {
@@ -121,6 +137,7 @@ void append_diagnostics(const AnthropicReplyOptions& options, const CacheMiss& m
     append_json_integer(tokens->markup, out);
     out.push_back('}');
   }
+  append_tool_conflicts(options.tool_conflicts, out);
   out.push_back('}');
 }
 

@@ -49,6 +49,9 @@ void append_context_management(const AnthropicReplyOptions& options, std::string
 ///   cold, other_tenant                                previous_message_not_found
 ///   evicted                                           unavailable
 ///   none                                              null
+///
+/// Beside it stand members of our own, where there is something to say: warnings, prompt_tokens,
+/// tool_conflicts.
 void append_diagnostics(const AnthropicReplyOptions& options, const CacheMiss& miss,
                         std::string& out);
 

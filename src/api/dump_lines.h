@@ -30,6 +30,24 @@ class DumpLines {
     return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   }
 
+  /// What the answer must look like, where that is said. `schema` is the name of the schema's line.
+  void output(const OutputRules& rules, std::string_view schema) {
+    const std::string strict = rules.strict ? "" : "not strict: ";
+    switch (rules.format) {
+      case OutputFormat::kText: break;
+      case OutputFormat::kJson: line("output", "json"); break;
+      case OutputFormat::kJsonSchema:
+        line("output", strict + std::string(schema) + rules.schema);
+        break;
+      case OutputFormat::kRegex: quoted("output regex", rules.pattern); break;
+      case OutputFormat::kGrammar: quoted("output grammar", rules.pattern); break;
+      case OutputFormat::kChoice:
+        for (const std::string& choice : rules.choices) quoted("output choice", choice);
+        break;
+    }
+    if (!rules.field.empty()) line("  at", rules.field);
+  }
+
   static std::string_view role_name(Role role) {
     switch (role) {
       case Role::kUser: return "user";

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "api/json_writer.h"
@@ -20,8 +21,9 @@ std::string number_text(double number) {
   return std::string(digits.data(), end);
 }
 
+constexpr std::size_t kShownBytes = 40;
+
 std::string quoted_start(std::string_view text) {
-  constexpr std::size_t kShownBytes = 40;
   std::string shown(text.substr(0, kShownBytes));
   if (text.size() > kShownBytes) {
     shown.resize(shown.size() - utf8_incomplete_suffix(shown));
@@ -32,7 +34,13 @@ std::string quoted_start(std::string_view text) {
   return quoted;
 }
 
+std::string digits_start(std::string_view digits) {
+  std::string shown(digits.substr(0, kShownBytes));
+  return digits.size() > kShownBytes ? shown.append("…") : shown;
+}
+
 std::string describe(const boost::json::value& value) {
+  if (const auto digits = if_exact_number(value)) return digits_start(*digits);
   switch (value.kind()) {
     case boost::json::kind::null: return "null";
     case boost::json::kind::bool_: return value.get_bool() ? "true" : "false";
@@ -50,7 +58,8 @@ std::string describe(const boost::json::value& value) {
 
 std::optional<std::int64_t> whole_number(const boost::json::value& value) {
   if (const auto* integer = value.if_int64()) return *integer;
-  const double* number = value.if_double();  // an uint64 is above every range asked for
+  // An uint64 is above every range asked for; an exact number is no integer of 64 bits.
+  const double* number = value.if_double();
   if (number == nullptr || !(std::fabs(*number) <= kExactIntegerMax)) return std::nullopt;
   if (std::trunc(*number) != *number) return std::nullopt;
   return static_cast<std::int64_t>(*number);
@@ -77,7 +86,7 @@ JsonPlace JsonPlace::element(std::size_t index) const& {
 
 std::string_view JsonPlace::text_or_empty(std::string_view key) const {
   const auto place = find(key);
-  const auto* text = place ? place->value_->if_string() : nullptr;
+  const auto* text = place ? if_text(*place->value_) : nullptr;
   return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
 }
 
@@ -102,7 +111,7 @@ Result<std::size_t> JsonPlace::array_size(std::size_t most) const {
 }
 
 Result<std::string_view> JsonPlace::string() const {
-  const auto* text = value_->if_string();
+  const auto* text = if_text(*value_);
   if (text == nullptr) return expected("a string");
   return std::string_view(text->data(), text->size());
 }
@@ -127,6 +136,9 @@ Result<double> JsonPlace::number(NumberRange range) const {
   if (const double* real = value_->if_double()) number = *real;
   if (const auto* integer = value_->if_int64()) number = static_cast<double>(*integer);
   if (const auto* natural = value_->if_uint64()) number = static_cast<double>(*natural);
+  if (const auto digits = if_exact_number(*value_)) {
+    number = std::strtod(std::string(*digits).c_str(), nullptr);
+  }
   if (!(number >= range.low && number <= range.high)) {
     return expected("a number from " + number_text(range.low) + " to " + number_text(range.high));
   }

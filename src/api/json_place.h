@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json_numbers.h"
 #include "api/json_reader.h"
 #include "core/error.h"
 
@@ -38,7 +39,7 @@ class JsonPlace {
   explicit JsonPlace(const boost::json::value& root) : value_(&root) {}
 
   const boost::json::value& value() const { return *value_; }
-  bool is_string() const { return value_->is_string(); }
+  bool is_string() const { return if_text(*value_) != nullptr; }
   bool is_array() const { return value_->is_array(); }
 
   /// The member `key` (a literal: the place keeps the view); nothing when this is no object, has no

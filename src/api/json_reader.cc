@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <cmath>
 #include <cstddef>
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "api/json_numbers.h"
 #include "base/utf8.h"
 #include "core/limits.h"
 
@@ -56,6 +58,7 @@ class TreeBuilder {
     stack_.push_string(rest);
     return count(error);
   }
+  // Not called while the text comes in one piece, which it does.
   bool on_number_part(json::string_view, json::error_code&) { return true; }
   bool on_int64(std::int64_t number, json::string_view, json::error_code& error) {
     stack_.push_int64(number);
@@ -65,8 +68,13 @@ class TreeBuilder {
     stack_.push_uint64(number);
     return count(error);
   }
-  bool on_double(double number, json::string_view, json::error_code& error) {
-    stack_.push_double(number);
+  bool on_double(double number, json::string_view written, json::error_code& error) {
+    if (!std::isfinite(number) || is_same_number(number, written)) {
+      stack_.push_double(number);
+    } else {
+      stack_.push_chars(kExactNumberMark);
+      stack_.push_string(written);
+    }
     return count(error);
   }
   bool on_bool(bool value, json::error_code& error) {

@@ -3,8 +3,9 @@
 // RFC 8259 without extensions (no comments, no trailing commas), except that a byte order mark in
 // front is skipped, as that RFC allows. Of duplicate keys the last wins. Nothing may follow the
 // value but white space. A number too large for a double becomes infinity here and is refused where
-// a number is read (json_place.h), because one inside an ignored field harms nobody. Pure
-// functions; any thread. Only this header of api/ shows Boost.JSON to others.
+// a number is read (json_place.h), because one inside an ignored field harms nobody. Digits that a
+// double does not hold are kept as they were written (json_numbers.h). Pure functions; any thread.
+// Only this header of api/ shows Boost.JSON to others.
 #pragma once
 
 #include <boost/json/monotonic_resource.hpp>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "api/json_numbers.h"
 #include "api/json_writer.h"
 
 namespace zerohop {
@@ -59,6 +60,10 @@ void append_json_value(const json::value& value, std::string& out) {
     case json::kind::uint64: append_number(value.get_uint64(), out); break;
     case json::kind::double_: append_real(value.get_double(), out); break;
     case json::kind::string: {
+      if (const auto digits = if_exact_number(value)) {
+        out.append(*digits);
+        break;
+      }
       const json::string& text = value.get_string();
       append_json_string(std::string_view(text.data(), text.size()), out);
       break;

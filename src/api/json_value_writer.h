@@ -10,9 +10,9 @@
 namespace zerohop {
 
 /// Appends `value` without white space. Strings must be valid UTF-8, as those of parse_json() are.
-/// A number that was too large to hold (an infinity in the tree) becomes the largest one that is
-/// not: other readers of the text refuse what they can not hold. Recursive: depth as parse_json()
-/// bounds it.
+/// Numbers keep their value exactly (json_numbers.h), except that one too large for a double, an
+/// infinity in the tree, becomes the largest one that is not: other readers of the text refuse
+/// what they can not hold. Recursive: depth as parse_json() bounds it.
 void append_json_value(const boost::json::value& value, std::string& out);
 
 /// As append_json_value(), into a new string.

@@ -12,6 +12,7 @@
 #include "api/openai_messages.h"
 #include "api/openai_output.h"
 #include "api/openai_tools.h"
+#include "api/output_rules.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -79,7 +80,10 @@ Result<OpenAiChatRequest> parse_chat_completions_request(std::string_view body,
   ZH_ASSIGN_OR_RETURN(OpenAiTools tools, parse_openai_tools(root, options));
   request.chat.conversation.tools = std::move(tools.tools);
   request.chat.conversation.tool_choice = std::move(tools.choice);
+  ZH_ASSIGN_OR_RETURN(const auto constrain, parse_openai_flag(root, "constrain_tools"));
+  request.chat.conversation.constrain_tools = constrain.value_or(true);
   ZH_ASSIGN_OR_RETURN(request.chat.generation, parse_generation(root, options));
+  ZH_RETURN_IF_ERROR(refuse_cuts(root, request.chat.conversation.output, request.chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
   request.chat.generation.priority = tier.priority;
   request.reply.service_tier = tier.answer;

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     openai_fuzz::check_model(parsed->model);
     openai_fuzz::check_prompts(parsed->prompts);
     openai_fuzz::check_generation(parsed->generation);
-    openai_fuzz::check_output(parsed->output);
+    check_output_rules(parsed->output);
     ZH_CHECK(parsed->choices() >= 1);
   }
   return 0;

@@ -7,6 +7,7 @@
 #include "api/openai_fields.h"
 #include "api/openai_generation.h"
 #include "api/openai_output.h"
+#include "api/output_rules.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -62,6 +63,7 @@ Result<OpenAiCompletionsRequest> parse_completions_request(std::string_view body
   request.generation.priority = tier.priority;
   request.reply.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(request.output, parse_openai_output_rules(root));
+  ZH_RETURN_IF_ERROR(refuse_cuts(root, request.output, request.generation));
   ZH_ASSIGN_OR_RETURN(request.choices_per_prompt, parse_openai_choices(root));
   ZH_RETURN_IF_ERROR(refuse_unsupported(root, request.choices_per_prompt));
   ZH_ASSIGN_OR_RETURN(const auto echo, parse_openai_flag(root, "echo"));

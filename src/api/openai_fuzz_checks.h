@@ -12,6 +12,7 @@
 #include "api/json_reader.h"
 #include "api/openai_error_body.h"
 #include "api/openai_prompts.h"
+#include "api/output_rules_checks.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "core/error.h"
@@ -79,15 +80,11 @@ inline void check_tools(const Conversation& conversation) {
     ZH_CHECK(names.insert(tool.name).second);
     ZH_CHECK(utf8_is_valid(tool.description));
     check_object(tool.input_schema);
+    ZH_CHECK(utf8_is_valid(tool.field));
   }
   const ToolChoice& choice = conversation.tool_choice;
   if (choice.kind == ToolChoiceKind::kTool) ZH_CHECK(names.contains(choice.name));
   if (choice.kind == ToolChoiceKind::kAny) ZH_CHECK(!names.empty());
-}
-
-inline void check_output(const OutputRules& rules) {
-  ZH_CHECK((rules.format == OutputFormat::kJsonSchema) != rules.schema.empty());
-  if (!rules.schema.empty() && rules.schema != "true") check_object(rules.schema);
 }
 
 inline void check_generation(const GenerationParameters& generation) {
@@ -124,7 +121,10 @@ inline void check_chat(const ChatRequest& chat) {
     for (const ContentBlock& block : message.content) check_block(block);
   }
   check_tools(conversation);
-  check_output(conversation.output);
+  check_output_rules(conversation.output);
+  if (conversation.output.format != OutputFormat::kText) {
+    ZH_CHECK(chat.generation.stop_sequences.empty() && !chat.generation.soft_cap);
+  }
   check_generation(chat.generation);
 }
 

@@ -4,59 +4,93 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
-#include "api/json_value_writer.h"
 #include "api/openai_fields.h"
+#include "api/output_rules.h"
 
 namespace zerohop {
 namespace {
 
-Result<OutputRules> schema_rules(const JsonPlace& schema) {
-  const bool* anything = schema.value().if_bool();
-  if (!schema.value().is_object() && (anything == nullptr || !*anything)) {
-    return schema.expected("a JSON schema (an object)");
-  }
-  return OutputRules{OutputFormat::kJsonSchema, json_text(schema.value())};
+Result<OutputRules> any_json_rules(const JsonPlace& flag) {
+  ZH_ASSIGN_OR_RETURN(const bool wanted, flag.boolean());
+  OutputRules rules;
+  if (!wanted) return rules;
+  rules.format = OutputFormat::kJson;
+  rules.field = flag.path();
+  return rules;
 }
 
-Result<OutputRules> parse_schema_format(const JsonPlace& format) {
-  if (const auto named = format.find("json_schema")) {
-    ZH_RETURN_IF_ERROR(named->expect_object());
-    ZH_ASSIGN_OR_RETURN(const JsonPlace schema, named->require("schema"));
-    return schema_rules(schema);
-  }
-  if (const auto schema = format.find("schema")) return schema_rules(*schema);
-  ZH_RETURN_IF_ERROR(format.require("json_schema"));
-  return OutputRules{};
+Result<OutputRules> text_format_rules(const JsonPlace& format) {
+  return parse_output_format(format, StrictByDefault::kNo);
 }
 
-struct RefusedRule {
+// The chat API has the schema one level deeper, and that level is what is missing.
+Result<OutputRules> response_format_rules(const JsonPlace& format) {
+  const bool missing = format.text_or_empty("type") == "json_schema" && !format.find("schema") &&
+                       !format.find("value");
+  if (missing) ZH_RETURN_IF_ERROR(format.require("json_schema"));
+  return text_format_rules(format);
+}
+
+Result<OutputRules> refuse_structural_tag(const JsonPlace& place) {
+  return openai_unsupported(place, "structural tags are");
+}
+
+using Reader = Result<OutputRules> (*)(const JsonPlace&);
+
+struct RuleField {
   std::string_view field;
-  std::string_view what;
+  Reader read;
 };
-constexpr std::array<RefusedRule, 5> kRefusedRules{{{"grammar", "grammars are"},
-                                                    {"guided_grammar", "grammars are"},
-                                                    {"guided_regex", "patterns for output are"},
-                                                    {"guided_choice", "lists of choices are"},
-                                                    {"structural_tag", "structural tags are"}}};
 
-Result<void> refuse_rules(const JsonPlace& body) {
-  for (const RefusedRule& rule : kRefusedRules) {
-    const auto place = body.find(rule.field);
-    if (!place) continue;
-    const auto* text = place->value().if_string();
-    if (text != nullptr && text->empty()) continue;
-    return openai_unsupported(*place, rule.what);
-  }
-  return {};
+// Members of `structured_outputs`.
+constexpr std::array<RuleField, 6> kStructuredOutputs{{{"json", schema_rules},
+                                                       {"json_object", any_json_rules},
+                                                       {"regex", pattern_rules},
+                                                       {"choice", choice_rules},
+                                                       {"grammar", grammar_rules},
+                                                       {"structural_tag", refuse_structural_tag}}};
+
+constexpr std::array<RuleField, 10> kFieldsOfOthers{{{"json_schema", schema_rules},
+                                                     {"guided_json", schema_rules},
+                                                     {"guided_json_object", any_json_rules},
+                                                     {"guided_regex", pattern_rules},
+                                                     {"guided_choice", choice_rules},
+                                                     {"guided_grammar", grammar_rules},
+                                                     {"grammar", grammar_rules},
+                                                     {"regex", pattern_rules},
+                                                     {"ebnf", grammar_rules},
+                                                     {"structural_tag", refuse_structural_tag}}};
+
+Result<void> take_field(const JsonPlace& parent, const RuleField& entry, OutputRulesOf& found) {
+  const auto place = parent.find(entry.field);
+  if (!place) return {};
+  if (place->is_string() && place->string().value().empty()) return {};
+  ZH_ASSIGN_OR_RETURN(OutputRules rules, entry.read(*place));
+  return found.take(*place, std::move(rules));
 }
 
-Result<OutputRules> parse_structured_outputs(const JsonPlace& place) {
-  ZH_RETURN_IF_ERROR(place.expect_object());
-  if (const auto schema = place.find("json")) return schema_rules(*schema);
-  ZH_ASSIGN_OR_RETURN(const auto object, parse_openai_flag(place, "json_object"));
-  if (object.value_or(false)) return OutputRules{OutputFormat::kJson, {}};
-  return place.error("must hold `json` or `json_object`; no other rules are supported");
+Result<void> take_structured_outputs(const JsonPlace& body, OutputRulesOf& found) {
+  const auto place = body.find("structured_outputs");
+  if (!place) return {};
+  ZH_RETURN_IF_ERROR(place->expect_object());
+  OutputRulesOf inside;
+  for (const RuleField& entry : kStructuredOutputs) {
+    ZH_RETURN_IF_ERROR(take_field(*place, entry, inside));
+  }
+  OutputRules rules = inside.release();
+  if (rules.format == OutputFormat::kText) {
+    return place->error("must hold `json`, `json_object`, `regex`, `choice` or `grammar`");
+  }
+  return found.take(*place, std::move(rules));
+}
+
+Result<void> take_fields_of_others(const JsonPlace& body, OutputRulesOf& found) {
+  for (const RuleField& entry : kFieldsOfOthers) {
+    ZH_RETURN_IF_ERROR(take_field(body, entry, found));
+  }
+  return take_structured_outputs(body, found);
 }
 
 constexpr std::array<std::string_view, 2> kEffortsOff{"none", "minimal"};
@@ -99,26 +133,21 @@ Result<std::optional<ThinkingMode>> parse_switch(const JsonPlace& body) {
 
 }  // namespace
 
-Result<OutputRules> parse_openai_format(const JsonPlace& format) {
-  ZH_RETURN_IF_ERROR(format.expect_object());
-  ZH_ASSIGN_OR_RETURN(const JsonPlace type_place, format.require("type"));
-  ZH_ASSIGN_OR_RETURN(const std::string_view type, type_place.string());
-  if (type == "text") return OutputRules{};
-  if (type == "json_schema") return parse_schema_format(format);
-  if (type == "json_object") {
-    if (const auto schema = format.find("schema")) return schema_rules(*schema);
-    return OutputRules{OutputFormat::kJson, {}};
-  }
-  return type_place.expected(R"("text", "json_object" or "json_schema")");
+Result<OutputRules> parse_openai_output_rules(const JsonPlace& body) {
+  OutputRulesOf found;
+  ZH_RETURN_IF_ERROR(take_field(body, {"response_format", response_format_rules}, found));
+  ZH_RETURN_IF_ERROR(take_fields_of_others(body, found));
+  return found.release();
 }
 
-Result<OutputRules> parse_openai_output_rules(const JsonPlace& body) {
-  ZH_RETURN_IF_ERROR(refuse_rules(body));
-  if (const auto format = body.find("response_format")) return parse_openai_format(*format);
-  if (const auto schema = body.find("json_schema")) return schema_rules(*schema);
-  if (const auto schema = body.find("guided_json")) return schema_rules(*schema);
-  if (const auto rules = body.find("structured_outputs")) return parse_structured_outputs(*rules);
-  return OutputRules{};
+Result<OutputRules> parse_responses_output_rules(const JsonPlace& body) {
+  OutputRulesOf found;
+  if (const auto text = body.find("text")) {
+    ZH_RETURN_IF_ERROR(text->expect_object());
+    ZH_RETURN_IF_ERROR(take_field(*text, {"format", text_format_rules}, found));
+  }
+  ZH_RETURN_IF_ERROR(take_fields_of_others(body, found));
+  return found.release();
 }
 
 Result<ThinkingMode> parse_openai_thinking(const JsonPlace& body, const ParseOptions& options) {

@@ -10,15 +10,20 @@
 
 namespace zerohop {
 
-/// `{"type": "text" | "json_object" | "json_schema", …}`: of the chat API with the schema in
-/// `json_schema.schema`, of the Responses API with it in `schema` (llama-server also takes that one
-/// for json_object).
-Result<OutputRules> parse_openai_format(const JsonPlace& format);
-
-/// `response_format` of a chat or completions request. Without it the fields by which llama-server
-/// and vLLM take a schema: `json_schema`, `guided_json`, `structured_outputs.json`. Grammars and
-/// patterns are refused by name.
+/// `response_format` of a chat or completions request (output_rules.h has its types), and the
+/// fields by which users of other servers say the same:
+///
+///   llama-server   json_schema, grammar
+///   vLLM           guided_json, guided_json_object, guided_regex, guided_choice, guided_grammar;
+///                  structured_outputs with json, json_object, regex, choice or grammar
+///   SGLang         json_schema, regex, ebnf
+///
+/// An empty text is none, as some clients send them all. Two different ones are an error that names
+/// both. Structural tags are refused by name.
 Result<OutputRules> parse_openai_output_rules(const JsonPlace& body);
+
+/// The same with `text.format`, which the Responses API has in place of `response_format`.
+Result<OutputRules> parse_responses_output_rules(const JsonPlace& body);
 
 /// The first of these that is present: `chat_template_kwargs.enable_thinking`,
 /// `chat_template_kwargs.thinking`, `enable_thinking`, `thinking.type`, `reasoning.effort`,

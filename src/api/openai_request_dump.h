@@ -32,7 +32,8 @@ class OpenAiRequestDump : public DumpLines {
       for (const ContentBlock& block : message.content) content(block);
     }
     for (const ToolDefinition& tool : conversation.tools) {
-      line("tool", tool.name + (tool.strict ? " (strict)" : ""));
+      line("tool",
+           tool.name + (tool.strict ? " (strict)" : "") + (tool.live_arguments ? " (live)" : ""));
       if (!tool.description.empty()) quoted("  description", tool.description);
       line("  schema", tool.input_schema);
     }
@@ -41,13 +42,11 @@ class OpenAiRequestDump : public DumpLines {
     if (!choice.parallel) line("parallel", "false");
     if (conversation.thinking == ThinkingMode::kEnabled) line("thinking", "on");
     if (conversation.thinking == ThinkingMode::kDisabled) line("thinking", "off");
+    if (!conversation.constrain_tools) line("constrain_tools", "false");
     output(conversation.output);
   }
 
-  void output(const OutputRules& rules) {
-    if (rules.format == OutputFormat::kJson) line("output", "json");
-    if (rules.format == OutputFormat::kJsonSchema) line("output", "schema " + rules.schema);
-  }
+  void output(const OutputRules& rules) { DumpLines::output(rules, "schema "); }
 
   void generation(const GenerationParameters& generation) {
     const SamplingParameters& sampling = generation.sampling;

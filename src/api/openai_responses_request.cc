@@ -14,6 +14,7 @@
 #include "api/openai_output.h"
 #include "api/openai_responses_input.h"
 #include "api/openai_tools.h"
+#include "api/output_rules.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 
@@ -57,23 +58,16 @@ Result<std::vector<Message>> parse_messages(const JsonPlace& body) {
   return messages;
 }
 
-Result<OutputRules> parse_text_format(const JsonPlace& body) {
-  const auto text = body.find("text");
-  if (!text) return OutputRules{};
-  ZH_RETURN_IF_ERROR(text->expect_object());
-  const auto format = text->find("format");
-  if (!format) return OutputRules{};
-  return parse_openai_format(*format);
-}
-
 Result<Conversation> parse_conversation(const JsonPlace& body, const ParseOptions& options) {
   Conversation conversation;
   ZH_ASSIGN_OR_RETURN(conversation.messages, parse_messages(body));
   ZH_ASSIGN_OR_RETURN(conversation.thinking, parse_openai_thinking(body, options));
-  ZH_ASSIGN_OR_RETURN(conversation.output, parse_text_format(body));
+  ZH_ASSIGN_OR_RETURN(conversation.output, parse_responses_output_rules(body));
   ZH_ASSIGN_OR_RETURN(OpenAiTools tools, parse_openai_tools(body, options));
   conversation.tools = std::move(tools.tools);
   conversation.tool_choice = std::move(tools.choice);
+  ZH_ASSIGN_OR_RETURN(const auto constrain, parse_openai_flag(body, "constrain_tools"));
+  conversation.constrain_tools = constrain.value_or(true);
   return conversation;
 }
 
@@ -131,6 +125,7 @@ Result<OpenAiResponsesRequest> parse_responses_request(std::string_view body,
   ZH_ASSIGN_OR_RETURN(chat.generation.sampling, parse_openai_sampling(root, options));
   ZH_ASSIGN_OR_RETURN(chat.generation.stop_sequences, parse_openai_stop(root, options));
   ZH_RETURN_IF_ERROR(parse_answer_limits(root, chat.generation));
+  ZH_RETURN_IF_ERROR(refuse_cuts(root, chat.conversation.output, chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
   chat.generation.priority = tier.priority;
   request.service_tier = tier.answer;

@@ -131,8 +131,10 @@ TEST(OpenAiResponsesRequest, ReadsToolsFormatAndEffort) {
   EXPECT_EQ(request.chat.conversation.tool_choice.name, "f");
   EXPECT_EQ(request.chat.conversation.output.schema, R"({"a":1})");
   EXPECT_EQ(request.chat.conversation.thinking, ThinkingMode::kEnabled);
-  EXPECT_EQ(complaint(R"("input":"a","text":{"format":{"type":"xml"}})"),
-            R"(text.format.type: must be "text", "json_object" or "json_schema", got "xml")");
+  EXPECT_EQ(
+      complaint(R"("input":"a","text":{"format":{"type":"xml"}})"),
+      R"(text.format.type: must be "text", "json_object", "json_schema", "regex", "grammar" or )"
+      R"("choice", got "xml")");
 }
 
 TEST(OpenAiResponsesRequest, RepeatsWhatTheClientSaid) {

@@ -45,9 +45,12 @@ Result<ToolDefinition> parse_function(const JsonPlace& function) {
   tool.description = std::move(description).value_or(std::string());
   ZH_ASSIGN_OR_RETURN(const auto strict, parse_openai_flag(function, "strict"));
   tool.strict = strict.value_or(false);
+  ZH_ASSIGN_OR_RETURN(const auto live, parse_openai_flag(function, "live_arguments"));
+  tool.live_arguments = live.value_or(false);
   if (const auto schema = find_schema(function)) {
     ZH_RETURN_IF_ERROR(schema->expect_object());
     tool.input_schema = json_text(schema->value());
+    tool.field = schema->path();
   } else {
     tool.input_schema = R"({"type":"object","properties":{}})";
   }

@@ -4,7 +4,7 @@
 // Messages API writes it. Tools that the vendor runs, and custom tools, which take free text, can
 // not be offered: they are left out, so that an agent that brings one among its functions still
 // works; strict refuses them. `defer_loading` is ignored, since the search that would bring such a
-// tool in is the vendor's too.
+// tool in is the vendor's too. `live_arguments` beside a function's name is our own.
 // Internal to api/. Pure functions; any thread. Source: Chat Completions API and Responses API.
 #pragma once
 

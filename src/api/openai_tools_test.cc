@@ -50,6 +50,37 @@ TEST(OpenAiTools, ReadsFlatAndBareFunctions) {
   EXPECT_EQ(read[2].name, "h");
 }
 
+TEST(OpenAiTools, KnowWhereTheirSchemasWereWritten) {
+  const auto read = tools(R"([{"type":"web_search"},{"type":"function","function":{"name":"f",)"
+                          R"("parameters":{},"live_arguments":true}},)"
+                          R"({"name":"g","input_schema":{}},{"name":"h"}])");
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[0].field, "tools[1].function.parameters");
+  EXPECT_EQ(read[1].field, "tools[2].input_schema");
+  EXPECT_EQ(read[2].field, "");
+  EXPECT_TRUE(read[0].live_arguments);
+  EXPECT_FALSE(read[1].live_arguments);
+  EXPECT_EQ(chat_complaint(R"("tools":[{"name":"g","live_arguments":1}])"),
+            "tools[0].live_arguments: must be true or false, got 1");
+}
+
+TEST(OpenAiTools, AreConstrainedUnlessTheRequestSaysOtherwise) {
+  EXPECT_TRUE(parsed_chat("").chat.conversation.constrain_tools);
+  EXPECT_FALSE(parsed_chat(R"("constrain_tools":false)").chat.conversation.constrain_tools);
+  EXPECT_EQ(chat_complaint(R"("constrain_tools":1)"),
+            "constrain_tools: must be true or false, got 1");
+}
+
+TEST(OpenAiTools, ArgumentsOfEarlierCallsKeepTheirDigits) {
+  const auto read = parsed_chat(
+      R"("model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"c","type":"function",)"
+      R"("function":{"name":"f",)"
+      R"("arguments":"{\"n\": 12345678901234567890123, \"x\": 1e-400}"}}]}])");
+  const Message& message = read.chat.conversation.messages.at(0);
+  EXPECT_EQ(std::get<ToolUseBlock>(message.content.at(0)).input,
+            R"({"n":12345678901234567890123,"x":1e-400})");
+}
+
 TEST(OpenAiTools, GivesAFunctionWithoutParametersAnEmptyObject) {
   EXPECT_EQ(tools(R"([{"type":"function","function":{"name":"f","parameters":null}}])")
                 .at(0)

@@ -24,10 +24,8 @@ class RequestDump : public DumpLines {
     if (conversation.cache_mark) mark(*conversation.cache_mark);
     if (conversation.thinking == ThinkingMode::kEnabled) line("thinking", "enabled");
     if (conversation.thinking == ThinkingMode::kDisabled) line("thinking", "disabled");
-    if (conversation.output.format == OutputFormat::kJson) line("output", "json");
-    if (conversation.output.format == OutputFormat::kJsonSchema) {
-      line("output", "json_schema " + conversation.output.schema);
-    }
+    if (!conversation.constrain_tools) line("constrain_tools", "false");
+    output(conversation.output, "json_schema ");
     if (!conversation.volatile_context.empty()) {
       quoted("volatile", conversation.volatile_context);
     }
@@ -62,7 +60,8 @@ class RequestDump : public DumpLines {
  private:
   void tool(const ToolDefinition& definition) {
     line("tool", definition.name + (definition.strict ? " strict" : "") +
-                     (definition.deferred ? " deferred" : ""));
+                     (definition.deferred ? " deferred" : "") +
+                     (definition.live_arguments ? " live" : ""));
     if (!definition.description.empty()) quoted("  description", definition.description);
     line("  schema", definition.input_schema);
   }

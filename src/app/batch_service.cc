@@ -1,9 +1,5 @@
 #include "app/batch_service.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -41,6 +37,16 @@ bool may_pass(ErrorCode code) {
          code == ErrorCode::kShuttingDown || code == ErrorCode::kCancelled;
 }
 
+// Two processes must not compute the same requests.
+Result<FileLock> take_lock(const std::filesystem::path& folder) {
+  FileLock lock;
+  if (const std::error_code fault = lock.open(folder / "batches.lock", 0600)) {
+    return no_folder(folder, "cannot be written: " + fault.message());
+  }
+  if (lock.try_lock()) return no_folder(folder, "is in use by another process");
+  return lock;
+}
+
 void make_batch_request(const Config& config, EngineRequest& request) {
   const RequestTenant tenant = batch_tenant(config);
   request.scheduling.priority = PriorityClass::kBatch;
@@ -50,37 +56,13 @@ void make_batch_request(const Config& config, EngineRequest& request) {
 
 }  // namespace
 
-// Two processes must not compute the same requests.
-class BatchService::FolderLock {
- public:
-  static Result<std::unique_ptr<FolderLock>> take(const std::filesystem::path& folder) {
-    const std::filesystem::path file = folder / "batches.lock";
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
-      return no_folder(folder, "cannot be written: " + std::generic_category().message(errno));
-    }
-    auto lock = std::unique_ptr<FolderLock>(new FolderLock(descriptor));
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      return no_folder(folder, "is in use by another process");
-    }
-    return lock;
-  }
-  ~FolderLock() { close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  const int descriptor_;
-};
-
 Result<std::unique_ptr<BatchService>> BatchService::open(Service& service,
                                                          asio::any_io_executor executor,
                                                          const std::filesystem::path& folder) {
   std::error_code fault;
   std::filesystem::create_directories(folder, fault);
   if (fault) return no_folder(folder, "cannot be made: " + fault.message());
-  ZH_ASSIGN_OR_RETURN(std::unique_ptr<FolderLock> lock, FolderLock::take(folder));
+  ZH_ASSIGN_OR_RETURN(FileLock lock, take_lock(folder));
   DatabaseOptions options;
   options.path = (folder / "batches.sqlite").string();
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<BatchStore> store, BatchStore::open(options));
@@ -89,7 +71,7 @@ Result<std::unique_ptr<BatchService>> BatchService::open(Service& service,
 }
 
 BatchService::BatchService(Service& service, asio::any_io_executor executor,
-                           std::unique_ptr<BatchStore> store, std::unique_ptr<FolderLock> lock)
+                           std::unique_ptr<BatchStore> store, FileLock lock)
     : service_(service),
       executor_(executor),
       lock_(std::move(lock)),

@@ -21,6 +21,7 @@
 #include "app/service.h"
 #include "app/stream_reader.h"
 #include "app/worker_pool.h"
+#include "base/file_lock.h"
 #include "batches/batch_runner.h"
 #include "http/awaitable.h"
 
@@ -51,10 +52,8 @@ class BatchService {
   void poll_soon();
 
  private:
-  class FolderLock;
-
   BatchService(Service& service, boost::asio::any_io_executor executor,
-               std::unique_ptr<BatchStore> store, std::unique_ptr<FolderLock> lock);
+               std::unique_ptr<BatchStore> store, FileLock lock);
 
   void poll_later(BatchRunnerState state);
   void set_timer(Duration delay);
@@ -72,7 +71,7 @@ class BatchService {
 
   Service& service_;
   const boost::asio::any_io_executor executor_;
-  const std::unique_ptr<FolderLock> lock_;
+  const FileLock lock_;
   const std::unique_ptr<BatchStore> store_;
 
   // I/O thread

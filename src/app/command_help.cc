@@ -16,6 +16,7 @@ Commands:
   check-config  print the effective configuration, or what is wrong with it
   tokenize      print the tokens of a text
   explain-miss  why was a prompt not found in the cache?
+  constrain     why is a schema refused, and which texts does it accept?
 
   -V, --version   versions of the program and of the model library
   -h, --help      this text; `zerohop COMMAND --help` for the flags of a command
@@ -117,6 +118,41 @@ Example:
   zerohop explain-miss yesterday.json today.json
 )";
 
+constexpr std::string_view kConstrainCheck =
+    R"(Usage: zerohop constrain check --schema FILE [--text FILE...] [FLAGS]
+       zerohop constrain check --cases FILE.jsonl [FLAGS]
+
+Compiles a schema as the server does. Says what is refused (JSON pointer, keyword, reason), what it
+costs, and whether it accepts texts, byte by byte; with --model also token by token: as the model
+writes the text, and with the longest tokens first. FILE may be - for standard input. A line end at
+the end of a text does not count.
+
+A file of cases holds one JSON object a line:
+  {"id":"a","schema":{"type":"integer"},"accept":["1"],"reject":["true","1.5"]}
+Where all in accept and reject are strings, they are texts; else they are JSON values. accept_text
+and reject_text hold texts always. "regex" or "grammar" may stand for "schema".
+
+Flags:
+  --schema FILE        a JSON Schema
+  --regex FILE         or an ECMA-262 regular expression, which matches as a whole
+  --grammar FILE       or a grammar in GBNF or Lark
+  --text FILE...       texts that should be accepted
+  --cases FILE         many schemas with texts; lines without a schema take the one given beside it
+  --order any          accept keys in any order (default: declared, as they are generated)
+  --formats ignore     "format" is an annotation (default: assert)
+  --draft NAME         of schemas without $schema: 4, 6, 7, 2019-09 or 2020-12 (the default)
+  --model NAME|PATH    token by token as well, with this model's vocabulary
+  --config FILE        YAML file
+  --json               one line for each case:
+                       {"id":…,"verdict":"right|over|under|refused|error","pointer":…,"keyword":…}
+                       (over: accepts what it should reject; under: the other way round)
+
+Exit codes: 0 all as expected, 1 something is not, 2 usage or a file that cannot be read.
+
+Example:
+  zerohop constrain check --schema tool.json --text answer.json
+)";
+
 }  // namespace
 
 std::string command_help(Command command) {
@@ -128,6 +164,7 @@ std::string command_help(Command command) {
     case Command::kCheckConfig: return std::string(kCheckConfig);
     case Command::kTokenize: return std::string(kTokenize);
     case Command::kExplainMiss: return std::string(kExplainMiss);
+    case Command::kConstrainCheck: return std::string(kConstrainCheck);
     case Command::kHelp:
     case Command::kVersion: break;
   }

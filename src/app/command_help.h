@@ -10,8 +10,8 @@
 namespace zerohop {
 
 /// The subcommands, as typed.
-inline constexpr std::array<std::string_view, 6> kCommandNames{
-    "serve", "chat", "pull", "check-config", "tokenize", "explain-miss"};
+inline constexpr std::array<std::string_view, 7> kCommandNames{
+    "serve", "chat", "pull", "check-config", "tokenize", "explain-miss", "constrain"};
 
 /// The help of `command`; of the whole program for kHelp and kVersion.
 std::string command_help(Command command);

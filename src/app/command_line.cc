@@ -34,6 +34,9 @@ struct Words {
   std::string explain_url;
   std::vector<std::string> explain_files;
   std::string tokenize_text;
+  std::string check_schema, check_regex, check_grammar, check_cases;
+  std::string check_order, check_formats, check_draft;
+  std::vector<std::string> check_texts;
   const CLI::Option* tokenize_text_given = nullptr;
   bool pull_list = false, json = false, count = false;
 };
@@ -66,17 +69,24 @@ struct Parser {
   CLI::App* check = command("check-config");
   CLI::App* tokenize = command("tokenize");
   CLI::App* explain = command("explain-miss");
+  CLI::App* constrain = command("constrain");
+  CLI::App* constrain_check = constrain->add_subcommand("check");
 
   Parser() {
     prepare(root);
     root.add_flag("-V,--version", version);
     root.require_subcommand(0, 1);
-    for (CLI::App* app : {serve, chat, pull, check, tokenize, explain}) prepare(*app);
+    for (CLI::App* app :
+         {serve, chat, pull, check, tokenize, explain, constrain, constrain_check}) {
+      prepare(*app);
+    }
     bind_config(*serve, words, any_key);
     bind_config(*check, words, any_key);
     bind_config(*chat, words, engine_key);
     bind_config(*tokenize, words, model_key);
     bind_config(*explain, words, model_key);
+    bind_config(*constrain_check, words, model_key);
+    bind_constrain_check();
     explain->add_option("--url", words.explain_url)->take_last();
     explain->add_option("files", words.explain_files)->expected(0, 64);
     chat->add_option("prompt", words.chat_prompt);
@@ -93,6 +103,19 @@ struct Parser {
   }
 
  private:
+  void bind_constrain_check() {
+    CLI::App& app = *constrain_check;
+    app.add_option("--schema", words.check_schema)->take_last();
+    app.add_option("--regex", words.check_regex)->take_last();
+    app.add_option("--grammar", words.check_grammar)->take_last();
+    app.add_option("--text", words.check_texts)->expected(1, 10'000);
+    app.add_option("--cases", words.check_cases)->take_last();
+    app.add_option("--order", words.check_order)->take_last();
+    app.add_option("--formats", words.check_formats)->take_last();
+    app.add_option("--draft", words.check_draft)->take_last();
+    app.add_flag("--json", words.json);
+  }
+
   CLI::App* command(const char* name) { return root.add_subcommand(name); }
 
   // Our own help and our own words for what is unknown.
@@ -113,6 +136,13 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return names;
 }
 
+// As typed: "serve", "constrain check".
+std::string command_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const std::string outer = parent == nullptr ? std::string() : parent->get_name();
+  return outer.empty() ? app.get_name() : outer + " " + app.get_name();
+}
+
 Error unknown_word(const CLI::App& app, const std::string& word, bool is_root) {
   const bool flag = word.starts_with("-") && word != "-";
   std::vector<std::string> known = flags_of(app);
@@ -120,9 +150,9 @@ Error unknown_word(const CLI::App& app, const std::string& word, bool is_root) {
   const std::vector<std::string_view> views(known.begin(), known.end());
   const std::string bare = word.substr(0, flag ? word.find('=') : word.npos);
   if (!flag && !is_root) {
-    return usage_error(app.get_name() + ": unexpected argument '" + word + "'");
+    return usage_error(command_name(app) + ": unexpected argument '" + word + "'");
   }
-  const std::string where = is_root ? "" : app.get_name() + ": ";
+  const std::string where = is_root ? "" : command_name(app) + ": ";
   return usage_error(where + (flag ? "unknown flag '" : "unknown command '") + bare + "'" +
                      did_you_mean(bare, views));
 }
@@ -170,19 +200,75 @@ Result<ExplainMissOptions> explain_miss_options(const Words& words) {
   return options;
 }
 
+std::optional<std::filesystem::path> optional_file(const std::string& name) {
+  return name.empty() ? std::nullopt : std::optional<std::filesystem::path>(name);
+}
+
+// `word` is nothing, the default, or the other one.
+Result<bool> is_other(const std::string& flag, const std::string& word,
+                      const std::pair<std::string, std::string>& choices) {
+  if (word.empty() || word == choices.first) return false;
+  if (word == choices.second) return true;
+  return usage_error(flag + ": '" + word + "' is neither " + choices.first + " nor " +
+                     choices.second);
+}
+
+Result<std::optional<SchemaDraft>> draft_of(const std::string& name) {
+  constexpr std::pair<std::string_view, SchemaDraft> kDrafts[] = {{"4", SchemaDraft::k4},
+                                                                  {"6", SchemaDraft::k6},
+                                                                  {"7", SchemaDraft::k7},
+                                                                  {"2019-09", SchemaDraft::k2019},
+                                                                  {"2020-12", SchemaDraft::k2020}};
+  if (name.empty()) return std::optional<SchemaDraft>();
+  for (const auto& [known, draft] : kDrafts) {
+    if (name == known) return std::optional(draft);
+  }
+  return usage_error("--draft: '" + name + "' is none of 4, 6, 7, 2019-09, 2020-12");
+}
+
+Result<ConstrainCheckOptions> constrain_check_options(const Parser& parser) {
+  const Words& words = parser.words;
+  ConstrainCheckOptions options;
+  options.schema = optional_file(words.check_schema);
+  options.regex = optional_file(words.check_regex);
+  options.grammar = optional_file(words.check_grammar);
+  options.texts.assign(words.check_texts.begin(), words.check_texts.end());
+  options.cases = optional_file(words.check_cases);
+  ZH_ASSIGN_OR_RETURN(options.any_order,
+                      is_other("--order", words.check_order, {"declared", "any"}));
+  ZH_ASSIGN_OR_RETURN(options.ignore_formats,
+                      is_other("--formats", words.check_formats, {"assert", "ignore"}));
+  ZH_ASSIGN_OR_RETURN(options.draft, draft_of(words.check_draft));
+  options.json = words.json;
+  if (!*parser.constrain_check) return options;
+  options.by_tokens = parser.constrain_check->count("--model") > 0;
+  const int given = (options.schema ? 1 : 0) + (options.regex ? 1 : 0) + (options.grammar ? 1 : 0);
+  const std::string name = "constrain check: ";
+  if (given > 1) return usage_error(name + "only one of --schema, --regex and --grammar");
+  if (given == 0 && !options.cases) {
+    return usage_error(name + "needs --schema FILE or --cases FILE");
+  }
+  if (options.cases && !options.texts.empty()) {
+    return usage_error(name + "--text and --cases are two ways to give texts; use one");
+  }
+  return options;
+}
+
 Command command_of(const Parser& parser) {
   if (*parser.serve) return Command::kServe;
   if (*parser.chat) return Command::kChat;
   if (*parser.pull) return Command::kPull;
   if (*parser.check) return Command::kCheckConfig;
   if (*parser.explain) return Command::kExplainMiss;
+  if (*parser.constrain) return Command::kConstrainCheck;
   return *parser.tokenize ? Command::kTokenize : Command::kHelp;
 }
 
 Result<CommandLine> interpret(Parser& parser) {
   CommandLine line;
   const auto chosen = parser.root.get_subcommands();
-  const CLI::App& app = chosen.empty() ? parser.root : *chosen.front();
+  const CLI::App& outer = chosen.empty() ? parser.root : *chosen.front();
+  const CLI::App& app = *parser.constrain_check ? *parser.constrain_check : outer;
   if (parser.help) {
     line.help_text = command_help(command_of(parser));
     return line;
@@ -191,8 +277,9 @@ Result<CommandLine> interpret(Parser& parser) {
   if (const auto extra = parser.root.remaining(false); !extra.empty()) {
     return unknown_word(parser.root, extra.front(), true);
   }
-  if (const auto extra = app.remaining(false); !extra.empty()) {
-    return unknown_word(app, extra.front(), false);
+  for (const CLI::App* each : {&outer, &app}) {
+    const auto extra = each->remaining(false);
+    if (!extra.empty()) return unknown_word(*each, extra.front(), false);
   }
   if (parser.version) {
     line.command = Command::kVersion;
@@ -203,6 +290,9 @@ Result<CommandLine> interpret(Parser& parser) {
     return usage_error(
         "no command given; `zerohop serve` starts the server, `zerohop --help` lists "
         "the commands");
+  }
+  if (&app == parser.constrain) {
+    return usage_error("constrain: needs a command: `zerohop constrain check`");
   }
   const Words& words = parser.words;
   if (!words.config_file.empty()) line.config_file = words.config_file;
@@ -215,6 +305,7 @@ Result<CommandLine> interpret(Parser& parser) {
   line.pull.list = words.pull_list;
   if (words.tokenize_text_given->count() > 0) line.tokenize.text = words.tokenize_text;
   ZH_ASSIGN_OR_RETURN(line.explain_miss, explain_miss_options(words));
+  ZH_ASSIGN_OR_RETURN(line.constrain_check, constrain_check_options(parser));
   line.tokenize.json = words.json;
   line.tokenize.count = words.count;
   return line;

@@ -25,6 +25,7 @@ enum class Command {
   kCheckConfig,
   kTokenize,
   kExplainMiss,
+  kConstrainCheck,
 };
 
 struct CommandLine {
@@ -39,6 +40,7 @@ struct CommandLine {
   PullOptions pull;
   TokenizeOptions tokenize;
   ExplainMissOptions explain_miss;
+  ConstrainCheckOptions constrain_check;
 };
 
 /// `arguments` without the program's name. Errors: kConfiguration.

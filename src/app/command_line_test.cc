@@ -89,6 +89,43 @@ TEST(ParseCommandLine, ReadsTokenize) {
   EXPECT_TRUE(parse_command_line({"tokenize", "--json", "x"})->tokenize.json);
 }
 
+TEST(ParseCommandLine, ReadsConstrainCheck) {
+  const auto line =
+      parse_command_line({"constrain", "check", "--schema", "s.json", "--text", "a", "b", "--text",
+                          "c", "--order", "any", "--formats", "ignore", "--draft", "7", "--json"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  EXPECT_EQ(line->command, Command::kConstrainCheck);
+  const ConstrainCheckOptions& check = line->constrain_check;
+  EXPECT_EQ(check.schema, "s.json");
+  EXPECT_EQ(check.texts, (std::vector<std::filesystem::path>{"a", "b", "c"}));
+  EXPECT_TRUE(check.any_order && check.ignore_formats && check.json && !check.by_tokens);
+  EXPECT_EQ(check.draft, SchemaDraft::k7);
+  const auto cases = parse_command_line({"constrain", "check", "--cases", "-", "--model", "m"});
+  ASSERT_TRUE(cases.ok()) << cases.error().message;
+  EXPECT_EQ(cases->constrain_check.cases, "-");
+  EXPECT_TRUE(cases->constrain_check.by_tokens);
+  EXPECT_FALSE(cases->constrain_check.any_order);
+  EXPECT_EQ(cases->flags.size(), 1u);
+}
+
+TEST(ParseCommandLine, SaysWhatConstrainCheckNeeds) {
+  EXPECT_EQ(fault({"constrain"}), "constrain: needs a command: `zerohop constrain check`");
+  EXPECT_EQ(fault({"constrain", "chek"}), "constrain: unexpected argument 'chek'");
+  EXPECT_EQ(fault({"constrain", "check"}), "constrain check: needs --schema FILE or --cases FILE");
+  EXPECT_EQ(fault({"constrain", "check", "--schema", "a", "--regex", "b"}),
+            "constrain check: only one of --schema, --regex and --grammar");
+  EXPECT_EQ(fault({"constrain", "check", "--cases", "a", "--text", "b"}),
+            "constrain check: --text and --cases are two ways to give texts; use one");
+  EXPECT_EQ(fault({"constrain", "check", "--schema", "a", "--order", "some"}),
+            "--order: 'some' is neither declared nor any");
+  EXPECT_EQ(fault({"constrain", "check", "--schema", "a", "--draft", "3"}),
+            "--draft: '3' is none of 4, 6, 7, 2019-09, 2020-12");
+  EXPECT_EQ(fault({"constrain", "check", "--shema", "a"}),
+            "constrain check: unknown flag '--shema'; did you mean '--schema'?");
+  EXPECT_EQ(parse_command_line({"constrain", "check", "--help"})->help_text,
+            command_help(Command::kConstrainCheck));
+}
+
 TEST(ParseCommandLine, ReadsChat) {
   const auto line = parse_command_line({"chat", "--temperature", "0.5", "--seed", "7",
                                         "--max-tokens", "9", "--model", "m", "hello"});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/config_load.h"
+#include "constrain/schema_compiler.h"
 
 namespace zerohop {
 
@@ -56,6 +57,24 @@ struct ExplainMissOptions {
 /// `zerohop explain-miss`: why prompts were not found in the cache, as a running server recorded
 /// it; or where two requests part.
 int run_explain_miss(const Config& config, const ExplainMissOptions& options);
+
+struct ConstrainCheckOptions {
+  // At most one of these; at least one, or cases.
+  std::optional<std::filesystem::path> schema;
+  std::optional<std::filesystem::path> regex;
+  std::optional<std::filesystem::path> grammar;
+  std::vector<std::filesystem::path> texts;  ///< to be accepted; none beside cases
+  std::optional<std::filesystem::path> cases;
+  bool any_order = false;            ///< keys in any order; false: as declared
+  bool ignore_formats = false;       ///< "format" is an annotation
+  std::optional<SchemaDraft> draft;  ///< of schemas without $schema
+  bool by_tokens = false;            ///< a model is named, so its vocabulary counts
+  bool json = false;                 ///< one line for each case
+};
+
+/// `zerohop constrain check`: what is refused of a schema, what it costs, which texts it accepts.
+/// Exit code 1: not everything was as expected.
+int run_constrain_check(const Config& config, const ConstrainCheckOptions& options);
 
 /// `zerohop --version`: this program's version and the model library's.
 int run_version();

@@ -76,8 +76,9 @@ struct EngineConfig {
 
   std::uint32_t context_tokens = 0;  ///< window of one request; 0: what the model allows
   std::uint32_t sequences = 8;
-  std::uint32_t kv_cells = 0;  ///< of the whole pool; 0: sequences × window, as memory allows
-  std::uint32_t threads = 0;   ///< 0: as many as there are usable cores
+  std::uint32_t kv_cells = 0;    ///< of the whole pool; 0: sequences × window, as memory allows
+  std::uint32_t threads = 0;     ///< 0: as many as there are usable cores
+  bool adaptive_threads = true;  ///< fewer while other processes take the cores
   std::uint32_t batch_rows = limits::kBatchRowsMax;
   std::uint32_t itl_objective_ms = limits::kItlObjective.count();
   KvLayoutChoice kv_layout = KvLayoutChoice::kAuto;
@@ -122,6 +123,17 @@ struct LimitsConfig {
   bool soft_max_tokens = false;
   std::uint32_t soft_cap_percent = 0;  ///< of max_tokens; 0: no soft cap
   std::vector<std::string> soft_cap_stop;
+};
+
+/// How answers are held to what the client asks of their form.
+struct ConstraintsConfig {
+  bool enabled = true;
+  bool tools = true;  ///< calls of tools that are not strict as well
+  std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
+  std::uint64_t mask_bytes_max = std::uint64_t{64} << 20;
+  std::uint64_t schema_bytes_max = limits::kSchemaBytesMax;
+  std::uint64_t work_max = 20'000'000;  ///< SchemaLimits::work_max, of one request
+  std::vector<std::string> precompile;  ///< files (constraint_precompile.h)
 };
 
 struct InstanceConfig {
@@ -182,6 +194,7 @@ struct Config {
   CacheConfig cache;
   SchedulerConfig scheduler;
   LimitsConfig limits;
+  ConstraintsConfig constraints;
   InstanceConfig instance;
   LogConfig log;
   StreamConfig stream;

@@ -5,59 +5,11 @@
 #include <limits>
 #include <type_traits>
 
+#include "app/config_rules.h"
 #include "engine/batch_planner.h"
 
 namespace zerohop {
 namespace {
-
-// ---- Rules for texts ----
-
-bool is_name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '.';
-}
-
-// Instance ids, pools and label names become header values, metric labels and parts of file names.
-std::optional<std::string> name_rule(std::string_view text) {
-  constexpr std::size_t kNameBytesMax = 64;
-  if (!text.empty() && text.size() <= kNameBytesMax && std::ranges::all_of(text, is_name_byte)) {
-    return std::nullopt;
-  }
-  return "must be 1 to 64 letters, digits, '-', '_' or '.'";
-}
-
-// The id may be left empty: one is then made up.
-std::optional<std::string> instance_id_rule(std::string_view text) {
-  return text.empty() ? std::nullopt : name_rule(text);
-}
-
-// Label values and model patterns are sent in headers and printed.
-std::optional<std::string> printable_rule(std::string_view text) {
-  constexpr std::size_t kTextBytesMax = 256;
-  const auto printable = [](char c) { return c >= 0x20 && c < 0x7f; };
-  if (!text.empty() && text.size() <= kTextBytesMax && std::ranges::all_of(text, printable)) {
-    return std::nullopt;
-  }
-  return "must be 1 to 256 printable ASCII characters";
-}
-
-std::optional<std::string> host_rule(std::string_view text) {
-  const auto graphic = [](char c) { return c > 0x20 && c < 0x7f; };
-  if (!text.empty() && std::ranges::all_of(text, graphic)) return std::nullopt;
-  return "is not an address or host name";
-}
-
-// sockaddr_un holds 108 bytes, the closing zero included.
-std::optional<std::string> socket_path_rule(std::string_view text) {
-  constexpr std::size_t kSocketPathBytesMax = 107;
-  if (text.size() <= kSocketPathBytesMax && text.find('\0') == text.npos) return std::nullopt;
-  return "is longer than the 107 bytes that a Unix socket's path may have";
-}
-
-std::optional<std::string> not_empty_rule(std::string_view text) {
-  if (!text.empty() && text.find('\0') == text.npos) return std::nullopt;
-  return "must not be empty";
-}
 
 // ---- Choices ----
 
@@ -215,6 +167,12 @@ const std::array kTable{
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.threads; }, 1,
                           kThreadsMax, "auto", 0},
               "threads", "Compute threads; auto takes the cores that this process may use.", ""},
+    ConfigKey{
+        "engine.adaptive_threads", "", "",
+        BooleanType{[](Config& c) -> bool& { return c.engine.adaptive_threads; }}, "",
+        "Computes with fewer threads while other processes take the cores, and with all again "
+        "when they are gone; not with engine.deterministic.",
+        ""},
     ConfigKey{"engine.batch_rows", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.batch_rows; },
                           kExactRowsMin, limits::kBatchRowsMax},
@@ -346,6 +304,42 @@ const std::array kTable{
         TextListType{[](Config& c) -> std::vector<std::string>& { return c.limits.soft_cap_stop; }},
         "", "Texts that end an answer from there on as well.", "none"},
 
+    ConfigKey{"constraints.enabled", "", "",
+              BooleanType{[](Config& c) -> bool& { return c.constraints.enabled; }}, "",
+              "Hold answers to the format and the tools' schemas that requests bring: nothing else "
+              "can be sampled. Without it they are only read and mended, and the reply says so.",
+              ""},
+    ConfigKey{"constraints.tools", "", "",
+              BooleanType{[](Config& c) -> bool& { return c.constraints.tools; }}, "",
+              "Hold calls of tools to their schemas that are not marked strict as well.", ""},
+    ConfigKey{"constraints.cache_bytes_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.constraints.cache_bytes_max; },
+                          1u << 20, std::uint64_t{1} << 40},
+              "bytes", "Memory for compiled schemas and tool sets.", ""},
+    ConfigKey{"constraints.mask_bytes_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.constraints.mask_bytes_max; },
+                          1u << 20, std::uint64_t{1} << 40},
+              "bytes", "Memory for masks of tokens.", ""},
+    ConfigKey{
+        "constraints.schema_bytes_max", "", "",
+        IntegerType{[](Config& c) -> std::uint64_t& { return c.constraints.schema_bytes_max; }, 64,
+                    limits::kSchemaBytesMax},
+        "bytes", "Largest schema.", ""},
+    ConfigKey{"constraints.work_max", "", "",
+              IntegerType{[](Config& c) -> std::uint64_t& { return c.constraints.work_max; }, 1'000,
+                          10'000'000'000},
+              "steps",
+              "Most elementary steps for compiling the schemas of one request; a request that "
+              "needs more is refused.",
+              ""},
+    ConfigKey{"constraints.precompile", "", "",
+              TextListType{
+                  [](Config& c) -> std::vector<std::string>& { return c.constraints.precompile; }},
+              "",
+              "JSON files that are compiled before the server is ready: a list of tools, a JSON "
+              "Schema, or the tools and formats of a request.",
+              "none"},
+
     ConfigKey{"instance.id", "--instance-id", "ID",
               TextType{[](Config& c) -> std::string& { return c.instance.id; }, instance_id_rule},
               "", "Name of this process in headers, metrics and logs.",
@@ -426,9 +420,10 @@ const std::array kTable{
                           },
                           name_rule, not_empty_rule, MapValues::kJson},
               "",
-              "Requests that come again and again, each a map of system, temperature, top_p, "
-              "top_k, min_p, max_tokens and stop_sequences: they are prepared at start, and their "
-              "system prompts are warm prefixes.",
+              "Requests that come again and again, each a map of system, tools, tool_choice, "
+              "thinking, output_config, output_format, temperature, top_p, top_k, min_p, "
+              "max_tokens and stop_sequences: they are prepared at start, and what they put in "
+              "front of the first turn is a warm prefix.",
               "none"},
 
     ConfigKey{"documents.pdf_bytes_max", "", "",

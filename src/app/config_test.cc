@@ -127,6 +127,28 @@ TEST(LoadConfig, ReadsListsAndMapsFromOneText) {
   EXPECT_EQ(loaded->config.model.devices, std::vector<std::string>{"CUDA0"});
 }
 
+TEST(LoadConfig, KeepsTheDigitsOfNumbersInAMapOfMaps) {
+  Given given;
+  given.yaml =
+      "prompt:\n"
+      "  profiles:\n"
+      "    desk:\n"
+      "      system: \"7\"\n"
+      "      tools:\n"
+      "        - name: pay\n"
+      "          input_schema:\n"
+      "            properties: {cents: {multipleOf: 1.50, maximum: 1e3}}\n"
+      "            required: []\n"
+      "          strict: true\n"
+      "          description: ~\n";
+  const auto loaded = load(given);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->config.prompt.profiles.at("desk"),
+            R"({"system":"7","tools":[{"name":"pay","input_schema":{"properties":{"cents":)"
+            R"({"multipleOf":1.50,"maximum":1e3}},"required":[]},"strict":true,)"
+            R"("description":null}]})");
+}
+
 TEST(LoadConfig, RefusesAFileInAnotherEncoding) {
   EXPECT_EQ(fault({.yaml = "\xff\xfes"}), "z.yaml: is not UTF-8 text");
 }

@@ -2,10 +2,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+#include <boost/json/value.hpp>
 #include <set>
 #include <variant>
 
@@ -21,28 +21,40 @@ namespace json = boost::json;
 // Hand-written files have a few kilobytes; yaml-cpp takes about 50 bytes of memory for one of text.
 constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
-// What a map of a map says, as JSON. A word without quotes is a number or a truth value where it
-// looks like one, as in YAML.
-json::value json_of(const YAML::Node& node) {
+bool is_json_number(const std::string& text) {
+  boost::system::error_code fault;
+  const json::value value = json::parse(text, fault);
+  return !fault && value.is_number();
+}
+
+// A word without quotes is a number or a truth value where it looks like one, as in YAML. Numbers
+// keep their digits: schemas are compared as text.
+std::string json_of_word(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  const bool quoted = node.Tag() == "!";
+  if (!quoted && (text == "true" || text == "false" || is_json_number(text))) return text;
+  if (!quoted && (text == "null" || text == "~")) return "null";
+  return json::serialize(json::string(text));
+}
+
+// What a map of a map says, as JSON.
+std::string json_of(const YAML::Node& node) {
+  std::string out;
   if (node.IsMap()) {
-    json::object object;
-    for (const auto& entry : node) object[entry.first.Scalar()] = json_of(entry.second);
-    return object;
+    for (const auto& entry : node) {
+      out += out.empty() ? "{" : ",";
+      out += json::serialize(json::string(entry.first.Scalar())) + ":" + json_of(entry.second);
+    }
+    return out.empty() ? "{}" : out + "}";
   }
   if (node.IsSequence()) {
-    json::array array;
-    for (const YAML::Node& item : node) array.push_back(json_of(item));
-    return array;
+    for (const YAML::Node& item : node) {
+      out += out.empty() ? "[" : ",";
+      out += json_of(item);
+    }
+    return out.empty() ? "[]" : out + "]";
   }
-  if (!node.IsScalar()) return nullptr;
-  const std::string& text = node.Scalar();
-  if (node.Tag() == "!") return json::string(text);  // quoted
-  if (text == "true" || text == "false") return text == "true";
-  if (text == "null" || text == "~") return nullptr;
-  boost::system::error_code fault;
-  json::value number = json::parse(text, fault);
-  if (!fault && number.is_number()) return number;
-  return json::string(text);
+  return node.IsScalar() ? json_of_word(node) : "null";
 }
 
 class YamlReader {
@@ -127,8 +139,8 @@ class YamlReader {
           return at(entry.first,
                     path + ": an entry must be of the form name: " + (nested ? "map" : "text"));
         }
-        entries.emplace_back(entry.first.Scalar(), nested ? json::serialize(json_of(entry.second))
-                                                          : entry.second.Scalar());
+        entries.emplace_back(entry.first.Scalar(),
+                             nested ? json_of(entry.second) : entry.second.Scalar());
       }
       return RawValue(std::move(entries));
     }

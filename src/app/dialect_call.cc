@@ -1,5 +1,7 @@
 #include "app/dialect_call.h"
 
+#include <utility>
+
 namespace zerohop {
 
 ParseOptions parse_options_of(const WireProfile& profile) {
@@ -17,6 +19,7 @@ void apply_server_habits(Service& service, const WireProfile& profile, ChatReque
 }
 
 void apply_configured_habits(Service& service, Conversation& conversation) {
+  if (!service.config.constraints.tools) conversation.constrain_tools = false;
   const PromptHabits& habits = service.config.prompt.habits;
   const HabitCounts counts = apply_prompt_habits(habits, conversation);
   if (counts.billing_headers > 0) {
@@ -34,6 +37,35 @@ std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& 
   service.metrics.count_profile_request(profile == nullptr ? "none" : profile->name);
   if (profile == nullptr) return std::nullopt;
   return profile->stops;
+}
+
+Result<ReadyConstraint> constrain_answer(Service& service, const AnswerForm& form) {
+  ReadyConstraint ready;
+  const bool asked =
+      form.plan.tool_syntax != nullptr || form.plan.rules.format != OutputFormat::kText;
+  if (!asked) return ready;
+  if (!service.config.constraints.enabled) {
+    ready.relaxed = "all constraints.enabled=false";
+    return ready;
+  }
+  ZH_ASSIGN_OR_RETURN(ready, service.constraints.constraint_for(form.plan, form.conversation));
+  if (ready.constraint == nullptr) return ready;
+  Tier& tier = service.tier();
+  ZH_RETURN_IF_ERROR(tier.loop().prepare_constraints());
+  const std::string& shortest = ready.constraint->shortest;
+  if (form.max_tokens == 0 || shortest.size() <= form.max_tokens) return ready;
+  const std::size_t tokens =
+      tier.model().tokenizer().tokenize(shortest, SpecialTokens::kParse).size();
+  if (tokens <= form.max_tokens) return ready;
+  return invalid_request("max_tokens", std::to_string(form.max_tokens) +
+                                           " is not enough: the shortest answer of the form that "
+                                           "is asked for takes " +
+                                           std::to_string(tokens) + " tokens");
+}
+
+std::shared_ptr<const std::vector<SoftRule>> soft_rules_of(LiveValues& values) {
+  if (values.rules.empty()) return nullptr;
+  return std::make_shared<const std::vector<SoftRule>>(std::move(values.rules));
 }
 
 Result<void> check_room(const Tier& tier, const WireProfile& profile, const PreparedPrompt& prompt,

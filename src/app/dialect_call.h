@@ -2,22 +2,27 @@
 // tests drive. Each dialect has its implementations (messages_call.h, openai_calls.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/parse_options.h"
 #include "api/reply.h"
+#include "app/constraint_service.h"
 #include "app/service.h"
 #include "app/tier.h"
 #include "core/request.h"
+#include "prompt/live_values.h"
 
 namespace zerohop {
 
 /// What runs, and who writes the answer.
 struct PreparedCall {
   std::vector<PreparedGeneration> choices;  ///< one or more
+  std::string relaxed;                      ///< ReadyConstraint::relaxed
   // Exactly one of the two:
   std::unique_ptr<ReplyStream> stream;
   std::unique_ptr<WholeReply> whole;
@@ -49,6 +54,20 @@ void apply_configured_habits(Service& service, Conversation& conversation);
 /// The compiled stop sequences of the profile that `request` matches (request_profile.h), which is
 /// counted; nothing when it matches none.
 std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& request);
+
+/// What decides about the form of an answer.
+struct AnswerForm {
+  const OutputPlan& plan;
+  const Conversation& conversation;  ///< after the server's habits
+  std::uint32_t max_tokens = 0;      ///< 0: nothing is generated
+};
+
+/// On a worker: the constraint of an answer, compiled or from the cache. Errors: kInvalidRequest
+/// (what cannot be enforced; max_tokens too small for the shortest answer).
+Result<ReadyConstraint> constrain_answer(Service& service, const AnswerForm& form);
+
+/// What the conversation makes likelier in calls (prompt/live_values.h); null: nothing.
+std::shared_ptr<const std::vector<SoftRule>> soft_rules_of(LiveValues& values);
 
 /// Strict servers refuse what others cut: an answer that may not fit behind its prompt. Errors:
 /// kPromptTooLong.

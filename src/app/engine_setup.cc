@@ -167,6 +167,7 @@ Result<EngineOptions> engine_options(const EngineSetup& setup, const ContextOpti
   options.batch_rows = context.batch_rows;
   options.logit_rows = context.logit_rows;
   options.itl_objective = std::chrono::milliseconds(setup.engine.itl_objective_ms);
+  options.adaptive_threads = setup.engine.adaptive_threads;
   options.exactness = setup.engine.deterministic ? Exactness::kExact : Exactness::kFast;
   options.cache.host_bytes_max = host_cache_bytes(setup.engine);
   options.cache.host_entries_max = setup.cache.kv_cache_max_entries;

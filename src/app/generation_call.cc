@@ -48,6 +48,7 @@ class GenerationCall {
       co_await refuse(std::move(prepared).error());
       co_return;
     }
+    context_.constraint_relaxed = prepared->relaxed;
     if (exchange_.peer_gone()) {
       cancelled();
       co_return;
@@ -72,12 +73,13 @@ class GenerationCall {
   // All or none: what was submitted before a refusal is cancelled with its stream.
   Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call,
                                                            const RequestSchedule& schedule) {
-    if (schedule.deadline) {
-      const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
-      ZH_RETURN_IF_ERROR(
-          check_deadline(schedule, {service_.tier().snapshot(), service_.clock.now(), objective}));
-    }
     const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
+    if (deadline_of(schedule, shape)) {
+      const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
+      const double part = service_.tier().loop().part_in_front(schedule.tenant.tenant);
+      ZH_RETURN_IF_ERROR(check_deadline(
+          schedule, shape, {service_.tier().snapshot(), service_.clock.now(), objective, part}));
+    }
     std::vector<std::shared_ptr<TokenStream>> streams;
     for (PreparedGeneration& choice : call.choices) {
       apply_schedule(schedule, shape, choice.request);

@@ -7,6 +7,7 @@
 #include "app/handlers.h"
 #include "app/health.h"
 #include "app/json_response.h"
+#include "app/request_context.h"
 #include "app/system_info.h"
 #include "app/version.h"
 #include "http/exchange.h"
@@ -34,9 +35,16 @@ void add_engine_numbers(const EngineSnapshot& engine, json::object& body) {
   body["steps"] = engine.steps;
 }
 
+// One look at the engine for the body and the head of an answer.
+const EngineSnapshot& shown_snapshot(const Service& service, Exchange& exchange) {
+  RequestContext& context = *context_of(exchange.ticket());
+  context.engine = service.tier().snapshot();
+  return *context.engine;
+}
+
 // Readiness, with its cause and the load behind it.
 Awaitable<void> handle_health(Service& service, Exchange& exchange) {
-  const EngineSnapshot snapshot = service.tier().snapshot();
+  const EngineSnapshot& snapshot = shown_snapshot(service, exchange);
   const Health health = judge_health({snapshot, service.clock.now(), service.admission.closed()});
   json::object body;
   body["status"] = health_name(health);
@@ -85,7 +93,8 @@ Awaitable<void> handle_misses(Service& service, Exchange& exchange) {
 }
 
 Awaitable<void> handle_system_info(Service& service, Exchange& exchange) {
-  HttpResponse response = json_response(200, system_info_body(service));
+  HttpResponse response =
+      json_response(200, system_info_body(service, shown_snapshot(service, exchange)));
   co_await exchange.respond(std::move(response));
 }
 

@@ -10,7 +10,9 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace zerohop {
@@ -57,32 +59,74 @@ Error failed(const Url& url, const std::string& reason) {
   return Error{ErrorCode::kNotFound, url.host + ":" + url.port + url.path + ": " + reason, "", {}};
 }
 
+using Response = beast::http::response_parser<beast::http::string_body>;
+using Fault = boost::system::error_code;
+
+// One step after another; `done` learns how it ended. The object outlives the last of them.
+class Fetch {
+ public:
+  Fetch(asio::io_context& io, const Url& url) : resolver_(io), socket_(io), url_(url) {
+    request_.method(beast::http::verb::get);
+    request_.target(url.path);
+    request_.set(beast::http::field::host, url.host);
+    request_.keep_alive(false);
+    response_.body_limit(kBodyBytesMax);
+  }
+
+  void start() {
+    resolver_.async_resolve(url_.host, url_.port, [this](Fault fault, const auto& addresses) {
+      if (!went_on(fault)) return;
+      asio::async_connect(socket_, addresses,
+                          [this](Fault failed, const auto&) { return write(failed); });
+    });
+  }
+  /// Nothing while it is under way.
+  const std::optional<Fault>& end() const { return end_; }
+  Response& response() { return response_; }
+
+ private:
+  void write(Fault fault) {
+    if (!went_on(fault)) return;
+    beast::http::async_write(socket_, request_,
+                             [this](Fault failed, std::size_t) { return read(failed); });
+  }
+  void read(Fault fault) {
+    if (!went_on(fault)) return;
+    beast::http::async_read(socket_, buffer_, response_,
+                            [this](Fault failed, std::size_t) { end_ = failed; });
+  }
+  bool went_on(Fault fault) {
+    if (fault) end_ = fault;
+    return !fault;
+  }
+
+  asio::ip::tcp::resolver resolver_;
+  asio::ip::tcp::socket socket_;
+  const Url& url_;
+  beast::http::request<beast::http::empty_body> request_;
+  beast::flat_buffer buffer_;
+  Response response_;
+  std::optional<Fault> end_;
+};
+
 }  // namespace
 
-Result<std::string> http_get(std::string_view text) {
+Result<std::string> http_get(std::string_view text, Duration time) {
   ZH_ASSIGN_OR_RETURN(const Url url, split_url(text));
   asio::io_context io;
-  boost::system::error_code fault;
-  asio::ip::tcp::resolver resolver(io);
-  const auto addresses = resolver.resolve(url.host, url.port, fault);
-  if (fault) return failed(url, fault.message());
-  asio::ip::tcp::socket socket(io);
-  asio::connect(socket, addresses, fault);
-  if (fault) return failed(url, fault.message());
-  beast::http::request<beast::http::empty_body> request(beast::http::verb::get, url.path, 11);
-  request.set(beast::http::field::host, url.host);
-  request.keep_alive(false);
-  beast::http::write(socket, request, fault);
-  if (fault) return failed(url, fault.message());
-  beast::flat_buffer buffer;
-  beast::http::response_parser<beast::http::string_body> parser;
-  parser.body_limit(kBodyBytesMax);
-  beast::http::read(socket, buffer, parser, fault);
-  if (fault) return failed(url, fault.message());
-  if (parser.get().result_int() != 200) {
-    return failed(url, "answered with status " + std::to_string(parser.get().result_int()));
+  Fetch fetch(io, url);
+  fetch.start();
+  io.run_for(time);
+  if (!fetch.end()) {
+    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    return failed(url, "no answer within " + std::to_string(limit) + " ms");
   }
-  return std::move(parser.get().body());
+  if (*fetch.end()) return failed(url, fetch.end()->message());
+  const auto& response = fetch.response().get();
+  if (response.result_int() != 200) {
+    return failed(url, "answered with status " + std::to_string(response.result_int()));
+  }
+  return std::move(fetch.response().get().body());
 }
 
 }  // namespace zerohop

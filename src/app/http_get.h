@@ -1,15 +1,20 @@
 // One blocking GET over plain HTTP, for commands that ask a running server. Any thread.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "core/error.h"
 
 namespace zerohop {
 
+/// For a page that a server has at hand.
+inline constexpr std::chrono::seconds kHttpGetTime{10};
+
 /// The body of `url` (`http://host:port/path`), at most 16 MiB. Errors: kInvalidRequest (no such
-/// url), kNotFound (nobody answers there, or not with 200).
-Result<std::string> http_get(std::string_view url);
+/// url), kNotFound (nobody answers there within `time`, or not with 200).
+Result<std::string> http_get(std::string_view url, Duration time = kHttpGetTime);
 
 }  // namespace zerohop

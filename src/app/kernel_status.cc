@@ -22,14 +22,15 @@ std::optional<std::string> kernel_status(const EngineSnapshot& engine) {
   return status;
 }
 
-Result<void> check_pressure(const EngineSnapshot& engine, Duration itl_objective) {
-  if (engine.rung != PressureRung::kShed) return {};
+Result<void> check_pressure(const EngineSnapshot& engine, PressureCause cause,
+                            Duration itl_objective) {
+  if (cause == PressureCause::kNone) return {};
   ServiceQuestion question;
   question.itl_objective = itl_objective;
   const auto estimate = estimate_service(engine, question);
   Error error{ErrorCode::kShed,
-              "the server is under pressure (" +
-                  std::string(pressure_cause_name(engine.rung_cause)) + ") and takes no new work",
+              "the server is under pressure (" + std::string(pressure_cause_name(cause)) +
+                  ") and takes no new work",
               "", kRetryUnknown};
   if (estimate) {
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(estimate->queue_wait);

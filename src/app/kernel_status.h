@@ -17,8 +17,9 @@ inline constexpr const char* kKernelStatusHeader = "anthropic-kernel-status";
 /// Nothing on the lowest rung.
 std::optional<std::string> kernel_status(const EngineSnapshot& engine);
 
-/// Whether new work is taken. Errors: kShed, with the time after which the queue will have room as
-/// advice.
-Result<void> check_pressure(const EngineSnapshot& engine, Duration itl_objective);
+/// Whether new work is taken: not where the engine sheds for `cause` (EngineLoop::sheds()). Errors:
+/// kShed, with the time after which the queue will have room as advice.
+Result<void> check_pressure(const EngineSnapshot& engine, PressureCause cause,
+                            Duration itl_objective);
 
 }  // namespace zerohop

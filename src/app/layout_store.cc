@@ -51,8 +51,10 @@ std::optional<Value> named(std::string_view name, const std::array<Value, kCount
   return *found;
 }
 
-// On a busy machine the time may run out before that; the next start tries again then.
-bool compared_both(const KvLayoutChoiceReport& report) {
+// On a busy machine the time may run out before both were; the next start tries again then. Where
+// there was time, what was not measured cannot be.
+bool is_final(const KvLayoutChoiceReport& report) {
+  if (report.measured && !report.out_of_time) return true;
   const auto measured = [&report](KvLayout layout) {
     return std::ranges::any_of(report.candidates, [layout](const LayoutFigures& figures) {
       return figures.measured && figures.layout == layout;
@@ -111,7 +113,7 @@ KvLayoutChoiceReport layout_for(const Model& model, const EngineConfig& config, 
   log_info("layout", {{"reason", report.reason},
                       {"measured", report.measured ? "now" : "not"},
                       {"spent_ms", std::to_string(static_cast<int>(report.spent_ms))}});
-  if (compared_both(report) && !file.empty()) store(file, layout_text(report, key));
+  if (is_final(report) && !file.empty()) store(file, layout_text(report, key));
   return report;
 }
 

@@ -16,8 +16,9 @@ namespace zerohop {
 /// Whether the configuration leaves the choice to a measurement.
 bool measures_layout(const EngineConfig& config);
 
-/// The stored choice, else a new one, which is stored if both layouts were measured; a folder that
-/// cannot be written costs only the next start its time. `folder` may be empty: nothing is stored.
+/// The stored choice, else a new one, which is stored unless the time ran out before both layouts
+/// were measured; a folder that cannot be written costs only the next start its time. `folder` may
+/// be empty: nothing is stored.
 KvLayoutChoiceReport layout_for(const Model& model, const EngineConfig& config, const Clock& clock,
                                 const std::filesystem::path& folder);
 

@@ -18,6 +18,7 @@ int run_with_config(const CommandLine& line) {
     case Command::kServe: return run_serve(config);
     case Command::kChat: return run_chat(config, line.chat);
     case Command::kExplainMiss: return run_explain_miss(config, line.explain_miss);
+    case Command::kConstrainCheck: return run_constrain_check(config, line.constrain_check);
     default: return run_tokenize(config, line.tokenize);
   }
 }
@@ -31,7 +32,8 @@ int run(const CommandLine& line) {
     case Command::kChat:
     case Command::kCheckConfig:
     case Command::kTokenize:
-    case Command::kExplainMiss: break;
+    case Command::kExplainMiss:
+    case Command::kConstrainCheck: break;
   }
   return run_with_config(line);
 }

@@ -1,6 +1,7 @@
 #include "app/messages_call.h"
 
 #include <utility>
+#include <vector>
 
 #include "api/anthropic_events.h"
 #include "api/anthropic_reply.h"
@@ -50,18 +51,17 @@ class MessagesCall final : public DialectCall {
     PreparedCall call;
     ChoiceOptions choice;
     choice.stops = profile_stops(service_, chat);
+    ZH_ASSIGN_OR_RETURN(
+        ReadyConstraint ready,
+        constrain_answer(service_, {prompt.output, chat.conversation, chat.generation.max_tokens}));
+    choice.constraint = std::move(ready.constraint);
+    LiveValues values = live_values(chat.conversation);
+    choice.soft_rules = soft_rules_of(values);
+    call.relaxed = std::move(ready.relaxed);
     call.choices.push_back(tier.make_generation(prompt, chat.generation, choice));
     head.message_id = make_id("msg_");
     head.request_id = head_.request_id;
-    AnthropicReplyOptions options = request_.reply;
-    options.profile = head_.stream_profile.value_or(head_.profile->stream);
-    options.heartbeat = head_.profile->heartbeat;
-    if (!head_.service_tier.empty()) options.service_tier = head_.service_tier;
-    if (options.diagnostics.any) options.prompt_ends_with_stop = stop_at_end_of(chat);
-    if (const auto& parts = prompt.breakdown) {
-      options.prompt_tokens = PromptTokens{parts->system_tokens, parts->tools_tokens,
-                                           parts->messages_tokens, parts->template_tokens};
-    }
+    AnthropicReplyOptions options = reply_options(prompt, std::move(values.conflicts));
     if (chat.stream) {
       call.stream = std::make_unique<AnthropicStream>(std::move(head), std::move(options));
     } else {
@@ -71,6 +71,26 @@ class MessagesCall final : public DialectCall {
   }
 
  private:
+  AnthropicReplyOptions reply_options(const PreparedPrompt& prompt,
+                                      std::vector<ToolConflict> conflicts) const {
+    AnthropicReplyOptions options = request_.reply;
+    options.profile = head_.stream_profile.value_or(head_.profile->stream);
+    options.heartbeat = head_.profile->heartbeat;
+    if (!head_.service_tier.empty()) options.service_tier = head_.service_tier;
+    if (options.diagnostics.any) {
+      options.prompt_ends_with_stop = stop_at_end_of(request_.chat);
+      for (ToolConflict& conflict : conflicts) {
+        options.tool_conflicts.push_back(
+            {std::move(conflict.tool), std::move(conflict.argument), std::move(conflict.value)});
+      }
+    }
+    if (const auto& parts = prompt.breakdown) {
+      options.prompt_tokens = PromptTokens{parts->system_tokens, parts->tools_tokens,
+                                           parts->messages_tokens, parts->template_tokens};
+    }
+    return options;
+  }
+
   void choose_profile(std::string_view body) {
     head_.profile = &service_.wire_profiles.find(anthropic_version_of(body));
     head_.on_body_version(*head_.profile);

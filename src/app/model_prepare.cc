@@ -42,6 +42,7 @@ struct PrepareCase {
   const WeightFile& file;
   const PrepareFolder& folder;
   const std::string& key;
+  std::uint32_t attempts = 0;  ///< before this start
 };
 
 // One attempt, under the folder's lock.
@@ -52,12 +53,14 @@ class Preparation {
         tools_(about.tools),
         file_(about.file),
         folder_(about.folder),
-        key_(about.key) {}
+        key_(about.key),
+        attempts_(about.attempts) {}
 
   /// Errors: kInternal, kModelUnavailable; the reason why there is no decision.
   Result<PrepareDecision> decide() {
     PrepareDecision decision;
     decision.key = key_;
+    decision.attempts = attempts_ + 1;
     decision.subject = subject_of(file_);
     decision.source_type = file_.main_type;
     ZH_ASSIGN_OR_RETURN(const std::unique_ptr<Model> original, load_llama_model(request_.model));
@@ -139,6 +142,7 @@ class Preparation {
   const WeightFile& file_;
   const PrepareFolder& folder_;
   const std::string& key_;
+  const std::uint32_t attempts_;
 };
 
 // What was decided by this start, or by another one while this waited.
@@ -152,9 +156,12 @@ Result<Decided> decide_now(const PrepareCase& about) {
   PrepareWait wait{about.tools.clock};
   wait.pause = about.tools.pause;
   wait.say = about.tools.say;
-  ZH_ASSIGN_OR_RETURN(const PrepareLock lock, folder.lock(wait));
-  if (auto meanwhile = folder.find(about.key)) return Decided{*std::move(meanwhile), false};
-  if (folder.noted(about.key)) {
+  ZH_ASSIGN_OR_RETURN(const FileLock lock, folder.lock(wait));
+  auto meanwhile = folder.find(about.key);
+  if (meanwhile && (is_settled(*meanwhile) || meanwhile->attempts > about.attempts)) {
+    return Decided{*std::move(meanwhile), false};
+  }
+  if (!meanwhile && folder.noted(about.key)) {
     log_warning("the prepared model is damaged or gone; it is made again",
                 {{"folder", folder.path().string()}});
   }
@@ -214,18 +221,25 @@ PreparedModel prepare_model(const PrepareRequest& request, const PrepareTools& t
   // Before the rules are asked, for they look at the free memory: what was prepared stays so.
   const PrepareFolder folder(request.cache_folder, request.model.path);
   const std::string key = prepare_key(request, *file);
-  if (auto earlier = folder.find(key)) {
+  auto earlier = folder.find(key);
+  const auto why = why_left_alone(*file, request.rule, request.room);
+  if (earlier && (is_settled(*earlier) || why)) {
     take(*std::move(earlier), folder, prepared);
     log_outcome(outcome);
     return prepared;
   }
-  if (const auto why = why_left_alone(*file, request.rule, request.room)) {
+  if (why) {
     outcome.reason = *why;
     log_info("model served as it is", {{"reason", outcome.reason}});
     return prepared;
   }
   const TimePoint begin = tools.clock.now();
-  Result<Decided> decided = decide_now({request, tools, *file, folder, key});
+  const std::uint32_t attempts = earlier ? earlier->attempts : 0;
+  Result<Decided> decided = decide_now({request, tools, *file, folder, key, attempts});
+  if (!decided.ok() && earlier) {
+    log_warning("model not measured again", {{"reason", decided.error().message}});
+    decided = Decided{*std::move(earlier), false};
+  }
   if (!decided.ok()) {
     outcome.reason = decided.error().message;
     log_warning("model not prepared, served as it is", {{"reason", outcome.reason}});

@@ -3,7 +3,7 @@
 // place of the original; name, tokenizer, template and metadata are the original's.
 //
 //   decision of an earlier start under the same key? ───────────────────▶ what it says
-//        │
+//        │        (one that was measured on a disturbed machine counts, and is measured again)
 //   left alone? (too large, a mixture of experts, exact weights, …) ────▶ original
 //        │
 //   lock (another start may be at it: wait, look again)

@@ -1,16 +1,11 @@
 #include "app/model_prepare_store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -30,13 +25,16 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 
 // Of the decision files; another number means that the fields mean something else.
-constexpr std::string_view kFormat = "zerohop-prepare-1";
+constexpr std::string_view kFormat = "zerohop-prepare-2";
+
+// On a quiet machine two timings of the same steps differ by a few hundredths.
+constexpr double kDisturbanceMax = 0.2;
+// Each costs a start some seconds, and some machines are never quiet.
+constexpr std::uint32_t kAttemptsMax = 3;
 
 Error cannot(const fs::path& path, const std::string& why) {
   return Error{ErrorCode::kInternal, path.string() + ": " + why, "", {}};
 }
-
-std::string system_text(int code) { return std::generic_category().message(code); }
 
 // JSON numbers are doubles to many readers; 64 bits need more.
 std::string hex(std::uint64_t number) {
@@ -72,6 +70,7 @@ json::object candidate_object(const PrepareCandidate& candidate) {
           {"same_first", divergence.same_first},
           {"perplexity_original", divergence.perplexity_original},
           {"perplexity", divergence.perplexity},
+          {"disturbance", candidate.figures.disturbance},
           {"original_speed", speed_object(candidate.figures.original)},
           {"speed", speed_object(candidate.figures.converted)}};
 }
@@ -106,6 +105,7 @@ std::optional<PrepareCandidate> parse_candidate(const json::value& value) {
   divergence.same_first = number_at(*object, "same_first");
   divergence.perplexity_original = number_at(*object, "perplexity_original");
   divergence.perplexity = number_at(*object, "perplexity");
+  candidate.figures.disturbance = number_at(*object, "disturbance");
   candidate.figures.original = parse_speed(*object, "original_speed");
   candidate.figures.converted = parse_speed(*object, "speed");
   return candidate;
@@ -153,6 +153,13 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 
 }  // namespace
 
+bool is_settled(const PrepareDecision& decision) {
+  const auto disturbed = [](const PrepareCandidate& candidate) {
+    return candidate.figures.disturbance > kDisturbanceMax;
+  };
+  return decision.attempts >= kAttemptsMax || std::ranges::none_of(decision.candidates, disturbed);
+}
+
 std::string decision_text(const PrepareDecision& decision) {
   json::array candidates;
   for (const PrepareCandidate& candidate : decision.candidates) {
@@ -164,6 +171,7 @@ std::string decision_text(const PrepareDecision& decision) {
                                       {"type", weight_type_name(decision.type)},
                                       {"source_type", decision.source_type},
                                       {"reason", decision.reason},
+                                      {"attempts", decision.attempts},
                                       {"file_bytes", hex(decision.file_bytes)},
                                       {"file_checksum", hex(decision.file_checksum)},
                                       {"candidates", std::move(candidates)}});
@@ -184,6 +192,7 @@ std::optional<PrepareDecision> parse_decision(std::string_view text) {
   decision.type = *type;
   decision.source_type = text_at(*object, "source_type");
   decision.reason = text_at(*object, "reason");
+  decision.attempts = static_cast<std::uint32_t>(std::min(number_at(*object, "attempts"), 1e9));
   decision.file_bytes = *bytes;
   decision.file_checksum = *sum;
   const json::value* list = object->if_contains("candidates");
@@ -194,12 +203,6 @@ std::optional<PrepareDecision> parse_decision(std::string_view text) {
     decision.candidates.push_back(*std::move(candidate));
   }
   return decision;
-}
-
-PrepareLock::PrepareLock(PrepareLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-
-PrepareLock::~PrepareLock() {
-  if (file_ >= 0) close(file_);
 }
 
 PrepareFolder::PrepareFolder(const fs::path& below, const fs::path& source)
@@ -235,18 +238,18 @@ bool PrepareFolder::noted(const std::string& key) const {
   return fs::exists(note_of(key), fault);
 }
 
-Result<PrepareLock> PrepareFolder::lock(const PrepareWait& wait) const {
+Result<FileLock> PrepareFolder::lock(const PrepareWait& wait) const {
   std::error_code fault;
   fs::create_directories(path_, fault);
   if (fault) return cannot(path_, fault.message());
   const fs::path file = path_ / "lock";
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return cannot(file, system_text(errno));
-  PrepareLock held(descriptor);
+  FileLock held;
+  fault = held.open(file, 0644);
+  if (fault) return cannot(file, fault.message());
   const TimePoint deadline = wait.clock.now() + wait.limit;
   bool told = false;
-  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return cannot(file, system_text(errno));
+  while ((fault = held.try_lock())) {
+    if (fault != std::errc::operation_would_block) return cannot(file, fault.message());
     if (wait.clock.now() >= deadline) {
       return cannot(file, "another zerohop has held it for too long");
     }

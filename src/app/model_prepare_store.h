@@ -7,6 +7,9 @@
 //     q8_0.gguf             appears by rename, whole and on the disk
 //     4be1c5…e9.json        a decision for one key: machine, library, threads, rule
 //
+// A decision that was measured while something else disturbed the machine is used, and replaced by
+// the next start's; after three attempts the last one stays.
+//
 // A decision that the original is best has no file. A decision counts only while everything in its
 // key is the same, and its file only while size and checksum are: a damaged one is as good as none.
 //
@@ -22,6 +25,7 @@
 
 #include "app/model_preparation.h"
 #include "base/clock.h"
+#include "base/file_lock.h"
 #include "core/error.h"
 
 namespace zerohop {
@@ -33,9 +37,14 @@ struct PrepareDecision {
   std::string source_type;  ///< such as "Q4_1"; a note for people, decides nothing
   std::string reason;
   std::vector<PrepareCandidate> candidates;
+  std::uint32_t attempts = 1;    ///< of which this one is the last
   std::uint64_t file_bytes = 0;  ///< of the converted file; 0 for kOriginal
   std::uint64_t file_checksum = 0;
 };
+
+/// Whether it holds for good: it was measured on a machine that nothing disturbed, or no attempt of
+/// some was luckier.
+bool is_settled(const PrepareDecision& decision);
 
 /// One JSON object.
 std::string decision_text(const PrepareDecision& decision);
@@ -48,18 +57,6 @@ struct PrepareWait {
   Duration limit{std::chrono::seconds(60)};
   std::function<void()> pause;                         ///< between two tries
   std::function<void(const std::string& line)> say{};  ///< is told about a wait; may be empty
-};
-
-/// While it lives, no other process prepares the same source.
-class PrepareLock {
- public:
-  explicit PrepareLock(int file) : file_(file) {}
-  PrepareLock(PrepareLock&& other) noexcept;
-  PrepareLock& operator=(PrepareLock&&) = delete;
-  ~PrepareLock();
-
- private:
-  int file_;
 };
 
 class PrepareFolder {
@@ -77,9 +74,10 @@ class PrepareFolder {
   /// Whether there is a decision under `key`, be it damaged.
   bool noted(const std::string& key) const;
 
-  /// Makes the folder and waits for its lock; what a killed process left there is removed. Errors:
-  /// kInternal (cannot be written, or the wait was too long).
-  Result<PrepareLock> lock(const PrepareWait& wait) const;
+  /// Makes the folder and waits for its lock; what a killed process left there is removed. While
+  /// the lock lives, no other process prepares the same source. Errors: kInternal (cannot be
+  /// written, or the wait was too long).
+  Result<FileLock> lock(const PrepareWait& wait) const;
 
   /// Under the lock: gives the part of `decision.type` its name and notes the decision, with the
   /// file's size and checksum. Decisions on another subject go, and files that no decision names.

@@ -38,6 +38,8 @@ TEST(PrepareDecision, ComesBackFromItsText) {
   PrepareDecision stored = decision();
   stored.file_bytes = 144'000'000;
   stored.file_checksum = 0xfedcba9876543210u;
+  stored.attempts = 2;
+  stored.candidates[0].figures.disturbance = 0.25;
   const auto again = parse_decision(decision_text(stored));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->key, stored.key);
@@ -53,6 +55,9 @@ TEST(PrepareDecision, ComesBackFromItsText) {
   EXPECT_EQ(figures.divergence.kl_mean, 0.006);
   EXPECT_EQ(figures.divergence.same_first, 0.97);
   EXPECT_EQ(figures.divergence.perplexity, 5.873);
+  EXPECT_EQ(figures.disturbance, 0.25);
+  EXPECT_EQ(again->attempts, 2u);
+  EXPECT_FALSE(is_settled(*again));
   EXPECT_EQ(figures.original.batch, 211);
   EXPECT_EQ(figures.converted.single, 78);
   EXPECT_EQ(again->candidates[1].fault, "does not load");
@@ -176,7 +181,7 @@ TEST_F(PrepareFolderTest, ClearsWhatAKilledProcessLeft) {
 }
 
 TEST_F(PrepareFolderTest, WaitsForTheLockUntilItIsFree) {
-  std::optional<Result<PrepareLock>> first = folder().lock(wait());
+  std::optional<Result<FileLock>> first = folder().lock(wait());
   ASSERT_TRUE(first->ok());
   PrepareWait patient = wait();
   patient.pause = [this, &first] {

@@ -182,6 +182,37 @@ TEST_F(PrepareModel, MeasuresAnewForOtherThreads) {
   EXPECT_FALSE(prepare().preparation.measured_now);
 }
 
+TEST_F(PrepareModel, MeasuresAgainWhatADisturbedMachineDecided) {
+  found_.disturbance = 0.5;
+  const PreparedModel first = prepare();
+  EXPECT_TRUE(first.preparation.prepared()) << "it is used all the same";
+  found_ = twice_as_fast(1.5);
+  const PreparedModel second = prepare();
+  EXPECT_TRUE(second.preparation.measured_now);
+  expect_original(second);
+  EXPECT_EQ(kept(), Names{".json"});
+  EXPECT_FALSE(prepare().preparation.measured_now) << "nothing disturbed the second";
+}
+
+TEST_F(PrepareModel, GivesUpWaitingForAQuietMachine) {
+  found_.disturbance = 0.21;
+  for (int start = 0; start < 3; ++start) EXPECT_TRUE(prepare().preparation.measured_now);
+  EXPECT_FALSE(prepare().preparation.measured_now);
+  EXPECT_TRUE(prepare().preparation.prepared());
+}
+
+TEST_F(PrepareModel, KeepsWhatADisturbedMachineDecidedWhereItCannotMeasureAgain) {
+  found_.disturbance = 0.5;
+  const PreparedModel first = prepare();
+  VirtualClock clock;
+  PrepareTools tools{clock, [&clock] { clock.advance(std::chrono::seconds(1)); }};
+  const auto lock = prepared().lock(PrepareWait{clock});
+  ASSERT_TRUE(lock.ok());
+  const PreparedModel second = prepare_model(request_, tools);
+  EXPECT_EQ(second.file, first.file);
+  EXPECT_FALSE(second.preparation.measured_now);
+}
+
 TEST_F(PrepareModel, TakesNoTypeWhoseComparisonFails) {
   tools_.compare = [](const Model&, const Model&, const CompareOptions&) {
     return Result<ModelComparison>(Error{ErrorCode::kModelFailure, "broken", "", {}});

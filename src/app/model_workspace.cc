@@ -1,10 +1,5 @@
 #include "app/model_workspace.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -23,16 +18,6 @@ Error cannot_write(const fs::path& path, const std::error_code& fault) {
                {}};
 }
 
-std::error_code last_fault() { return {errno, std::generic_category()}; }
-
-int lock_waiting(int file) {
-  int result = 0;
-  do {
-    result = flock(file, LOCK_EX);
-  } while (result != 0 && errno == EINTR);
-  return result;
-}
-
 }  // namespace
 
 Result<ModelWorkspace> ModelWorkspace::open(const fs::path& models_folder,
@@ -41,12 +26,13 @@ Result<ModelWorkspace> ModelWorkspace::open(const fs::path& models_folder,
   fs::create_directories(models_folder, fault);
   if (fault) return cannot_write(models_folder, fault);
   const fs::path lock_path = models_folder / ".lock";
-  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return cannot_write(lock_path, last_fault());
-  ModelWorkspace workspace({}, lock);
-  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+  ModelWorkspace workspace;
+  fault = workspace.lock_.open(lock_path, 0644);
+  if (fault) return cannot_write(lock_path, fault);
+  if (workspace.lock_.try_lock()) {
     if (say) say("another zerohop is pulling a model; waiting for it");
-    if (lock_waiting(lock) != 0) return cannot_write(lock_path, last_fault());
+    fault = workspace.lock_.lock();
+    if (fault) return cannot_write(lock_path, fault);
   }
   // Only now is the work folder ours: what lies there was left by a process that is gone.
   workspace.folder_ = models_folder / ".work";
@@ -57,13 +43,12 @@ Result<ModelWorkspace> ModelWorkspace::open(const fs::path& models_folder,
 }
 
 ModelWorkspace::ModelWorkspace(ModelWorkspace&& other) noexcept
-    : folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
+    : folder_(std::exchange(other.folder_, {})), lock_(std::move(other.lock_)) {}
 
+// The lock goes last.
 ModelWorkspace::~ModelWorkspace() {
-  if (lock_ < 0) return;
   std::error_code ignored;  // the next one clears it
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  close(lock_);
 }
 
 Result<fs::path> ModelWorkspace::install(const KnownModel& model, const fs::path& target) const {

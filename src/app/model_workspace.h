@@ -12,6 +12,7 @@
 #include <string>
 
 #include "app/known_models.h"
+#include "base/file_lock.h"
 #include "core/error.h"
 
 namespace zerohop {
@@ -37,11 +38,10 @@ class ModelWorkspace {
                                         const std::filesystem::path& target) const;
 
  private:
-  ModelWorkspace(std::filesystem::path folder, int lock)
-      : folder_(std::move(folder)), lock_(lock) {}
+  ModelWorkspace() = default;
 
-  std::filesystem::path folder_;
-  int lock_ = -1;  // descriptor of the lock file
+  std::filesystem::path folder_;  // empty: not ours
+  FileLock lock_;
 };
 
 }  // namespace zerohop

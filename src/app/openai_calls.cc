@@ -46,13 +46,21 @@ Result<OpenAiReplyHead> make_head(const Service& service, const HeadFacts& facts
 // Clients of this dialect name no version.
 const WireProfile& profile_of(const Service& service) { return service.wire_profiles.find(""); }
 
-// What the engine is to compute for a conversation.
-Result<std::vector<PreparedGeneration>> prepare_choices(Service& service, const ChatRequest& chat) {
+// What the engine is to compute for a conversation, without who writes the answer.
+Result<PreparedCall> prepare_choices(Service& service, const ChatRequest& chat) {
   const Tier& tier = service.tier();
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
   ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service), prompt, chat.generation.max_tokens));
-  const ChoiceOptions shared{0, kToolIdPrefix, profile_stops(service, chat)};
-  return tier.make_generations(prompt, chat.generation, chat.choices, shared);
+  ZH_ASSIGN_OR_RETURN(
+      ReadyConstraint ready,
+      constrain_answer(service, {prompt.output, chat.conversation, chat.generation.max_tokens}));
+  LiveValues values = live_values(chat.conversation);
+  const ChoiceOptions shared{0, kToolIdPrefix, profile_stops(service, chat), ready.constraint,
+                             soft_rules_of(values)};
+  PreparedCall call;
+  call.choices = tier.make_generations(prompt, chat.generation, chat.choices, shared);
+  call.relaxed = std::move(ready.relaxed);
+  return call;
 }
 
 class ChatCompletionsCall final : public DialectCall {
@@ -72,8 +80,7 @@ class ChatCompletionsCall final : public DialectCall {
     const ChatRequest& chat = request_.chat;
     ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head, make_head(service_, {"chatcmpl-", chat.model,
                                                                    request_.reply.service_tier}));
-    PreparedCall call;
-    ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(service_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiChatStream>(head, request_.reply, chat.choices);
     } else {
@@ -109,13 +116,17 @@ class CompletionsCall final : public DialectCall {
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
-    const ChoiceOptions shared{0, "toolu_",
-                               compile_stops(request_.generation, service_.config.limits)};
+    ChoiceOptions shared{0, "toolu_", compile_stops(request_.generation, service_.config.limits)};
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
       ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
                                     request_.generation.max_tokens));
       prompt.output.rules = request_.output;
+      ZH_ASSIGN_OR_RETURN(ReadyConstraint ready,
+                          constrain_answer(service_, {prompt.output, Conversation{},
+                                                      request_.generation.max_tokens}));
+      shared.constraint = std::move(ready.constraint);
+      call.relaxed = std::move(ready.relaxed);
       auto answers = service_.tier().make_generations(prompt, request_.generation,
                                                       request_.choices_per_prompt, shared);
       std::ranges::move(answers, std::back_inserter(call.choices));
@@ -166,8 +177,7 @@ class ResponsesCall final : public DialectCall {
     ZH_ASSIGN_OR_RETURN(options.head,
                         make_head(service_, {"resp_", chat.model, request_.service_tier}));
     options.echo = request_.echo;
-    PreparedCall call;
-    ZH_ASSIGN_OR_RETURN(call.choices, prepare_choices(service_, chat));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(service_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiResponsesStream>(std::move(options));
     } else {

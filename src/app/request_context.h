@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "admission/request_lifecycle.h"
 #include "app/wire_profile.h"
 #include "base/permit.h"
 #include "core/error.h"
+#include "core/snapshot.h"
 #include "core/usage.h"
 #include "http/awaitable.h"
 #include "http/exchange.h"
@@ -28,8 +30,12 @@ struct RequestContext {
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;
+  /// What the body tells of the engine, for its header to tell the same; nothing: no matter what.
+  std::optional<EngineSnapshot> engine;
   /// The answer is at most this long, less than was asked for: cells are scarce. 0: not so.
   std::uint32_t soft_max_tokens = 0;
+  /// What of the request's schemas is not enforced (ReadyConstraint::relaxed); empty: nothing.
+  std::string constraint_relaxed;
 
   // For the log line
   Usage usage;

@@ -4,37 +4,34 @@
 #include <array>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "api/anthropic_request.h"
 #include "api/error_body.h"
+#include "prompt/conversation_shape.h"
+#include "prompt/prompt_habits.h"
 
 namespace zerohop {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 7> kMembers{
-    "system", "temperature", "top_p", "top_k", "min_p", "max_tokens", "stop_sequences"};
+constexpr std::array<std::string_view, 12> kMembers{
+    "system",         "tools", "tool_choice", "thinking", "output_config", "output_format",
+    "stop_sequences", "top_p", "temperature", "top_k",    "min_p",         "max_tokens"};
 
 Error wrong(const std::string& name, const std::string& what) {
   return Error{ErrorCode::kConfiguration, "prompt.profiles: '" + name + "': " + what, "", {}};
 }
 
-std::string text_of(const std::vector<TextBlock>& blocks) {
-  std::string text;
-  for (const TextBlock& block : blocks) text += block.text;
-  return text;
-}
-
 // The profile as a request with a message, read as requests are.
 Result<RequestProfile> parse_profile(const std::string& name, const std::string& text,
-                                     const LimitsConfig& limits) {
+                                     const Config& config) {
   boost::system::error_code fault;
-  json::value parsed = json::parse(text, fault);
-  json::object* members = fault ? nullptr : parsed.if_object();
+  const json::value parsed = json::parse(text, fault);
+  const json::object* members = fault ? nullptr : parsed.if_object();
   if (members == nullptr) return wrong(name, "must be a map");
   for (const auto& member : *members) {
     const std::string_view key(member.key().data(), member.key().size());
@@ -43,17 +40,24 @@ Result<RequestProfile> parse_profile(const std::string& name, const std::string&
     }
   }
   const bool limited = members->contains("max_tokens");
-  (*members)["messages"] = json::array{json::object{{"role", "user"}, {"content", "."}}};
-  const auto request = parse_messages_request(json::serialize(*members), {});
+  // As text, for a schema is what is written there.
+  std::string body(R"({"messages":[{"role":"user","content":"."}])");
+  body += members->empty() ? "}" : "," + text.substr(text.find('{') + 1);
+  auto request = parse_messages_request(body, {});
   if (!request.ok()) return wrong(name, error_text(request.error()));
-  const GenerationParameters& generation = request->chat.generation;
+  GenerationParameters& generation = request->chat.generation;
+  if (generation.stop_sequences.empty()) {
+    generation.stop_sequences = config.wire.default_stop_sequences;
+  }
   RequestProfile profile;
   profile.name = name;
-  profile.system = text_of(request->chat.conversation.system);
+  profile.conversation = std::move(request->chat.conversation);
+  apply_prompt_habits(config.prompt.habits, profile.conversation);
+  profile.system = system_prompt_of(profile.conversation).text;
   profile.sampling = generation.sampling;
   profile.stop_sequences = generation.stop_sequences;
   if (limited) profile.max_tokens = generation.max_tokens;
-  profile.stops = compile_stops(generation, limits);
+  profile.stops = compile_stops(generation, config.limits);
   return profile;
 }
 
@@ -64,32 +68,55 @@ bool same_sampling(const SamplingParameters& a, const SamplingParameters& b) {
          a.repetition_penalty == b.repetition_penalty && b.logit_bias.empty();
 }
 
-bool same_text(std::string_view text, const std::vector<TextBlock>& blocks) {
-  for (const TextBlock& block : blocks) {
-    if (!text.starts_with(block.text)) return false;
-    text.remove_prefix(block.text.size());
-  }
-  return text.empty();
+// Where a client wrote something is no part of what it says.
+bool same_tool(const ToolDefinition& a, const ToolDefinition& b) {
+  const auto parts = [](const ToolDefinition& tool) {
+    return std::tie(tool.name, tool.description, tool.input_schema, tool.strict, tool.deferred,
+                    tool.live_arguments);
+  };
+  return parts(a) == parts(b);
+}
+
+bool same_output(const OutputRules& a, const OutputRules& b) {
+  const auto parts = [](const OutputRules& rules) {
+    return std::tie(rules.format, rules.schema, rules.pattern, rules.choices, rules.strict);
+  };
+  return parts(a) == parts(b);
+}
+
+// All that the model reads but system prompt and turns, and what it may write.
+bool same_rules(const Conversation& a, const Conversation& b) {
+  const auto thinks = [](const Conversation& c) { return c.thinking == ThinkingMode::kEnabled; };
+  return std::ranges::equal(a.tools, b.tools, same_tool) &&
+         (a.tools.empty() || a.tool_choice == b.tool_choice) && thinks(a) == thinks(b) &&
+         same_output(a.output, b.output);
 }
 
 }  // namespace
 
+bool RequestProfile::has_prefix() const {
+  return !system.empty() || offers_tools(conversation) ||
+         conversation.output.format != OutputFormat::kText;
+}
+
 Result<RequestProfiles> RequestProfiles::from_config(const Config& config) {
   RequestProfiles profiles;
   for (const auto& [name, text] : config.prompt.profiles) {
-    ZH_ASSIGN_OR_RETURN(RequestProfile profile, parse_profile(name, text, config.limits));
+    ZH_ASSIGN_OR_RETURN(RequestProfile profile, parse_profile(name, text, config));
     profiles.profiles_.push_back(std::move(profile));
   }
   return profiles;
 }
 
 const RequestProfile* RequestProfiles::match(const ChatRequest& request) const {
+  if (profiles_.empty()) return nullptr;
   const GenerationParameters& generation = request.generation;
+  const std::string system = system_prompt_of(request.conversation).text;
   const auto matches = [&](const RequestProfile& profile) {
     return same_sampling(profile.sampling, generation.sampling) && !generation.soft_cap &&
            (!profile.max_tokens || *profile.max_tokens == generation.max_tokens) &&
-           profile.stop_sequences == generation.stop_sequences &&
-           same_text(profile.system, request.conversation.system);
+           profile.stop_sequences == generation.stop_sequences && profile.system == system &&
+           same_rules(profile.conversation, request.conversation);
   };
   const auto found = std::ranges::find_if(profiles_, matches);
   return found == profiles_.end() ? nullptr : &*found;

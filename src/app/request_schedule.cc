@@ -69,18 +69,28 @@ Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& h
   return schedule;
 }
 
-Result<void> check_deadline(const RequestSchedule& schedule, const DoorView& door) {
-  if (!schedule.deadline) return {};
-  const Duration left = *schedule.deadline - door.now;
+std::optional<TimePoint> deadline_of(const RequestSchedule& schedule, AnswerShape shape) {
+  const auto& patience = schedule.client_gives_up;
+  if (shape == AnswerShape::kStream || !patience) return schedule.deadline;
+  return schedule.deadline ? std::min(*schedule.deadline, *patience) : *patience;
+}
+
+Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
+                            const DoorView& door) {
+  const std::optional<TimePoint> deadline = deadline_of(schedule, shape);
+  if (!deadline) return {};
+  const Duration left = *deadline - door.now;
   ServiceQuestion question;
   question.itl_objective = door.itl_objective;
+  question.part_in_front = door.part_in_front;
   const auto estimate = estimate_service(door.engine, question);
   if (left > Duration::zero() && judge_deadline(estimate, left) != DeadlineVerdict::kCannot) {
     return {};
   }
+  const std::string_view header = deadline == schedule.deadline ? kDeadlineHeader : kTimeoutHeader;
   const Duration wait = estimate ? estimate->first_token : Duration::zero();
   Error error{ErrorCode::kOverloaded, "", "", {}};
-  error.message = "the deadline (" + std::string(kDeadlineHeader) +
+  error.message = "the deadline (" + std::string(header) +
                   ") cannot be met: the first token would come after about " +
                   std::to_string(std::chrono::ceil<std::chrono::milliseconds>(wait).count()) +
                   " ms";
@@ -92,11 +102,7 @@ Result<void> check_deadline(const RequestSchedule& schedule, const DoorView& doo
 
 void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request) {
   request.scheduling.tenant = schedule.tenant.tenant;
-  request.scheduling.deadline = schedule.deadline;
-  if (shape == AnswerShape::kWhole && schedule.client_gives_up) {
-    const TimePoint end = *schedule.client_gives_up;
-    request.scheduling.deadline = schedule.deadline ? std::min(*schedule.deadline, end) : end;
-  }
+  request.scheduling.deadline = deadline_of(schedule, shape);
   request.cache.scope = schedule.tenant.scope;
   request.cache.affinity = schedule.affinity;
 }

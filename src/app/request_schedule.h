@@ -2,8 +2,7 @@
 //
 //   X-Anthropic-Cache-Key   a client's own name for requests whose prefixes are held on to together
 //   anthropic-deadline-ms   from the first byte of the request: an answer that ends later is worth
-//                           nothing, so one whose first token would come too late is refused at
-// once
+//                           nothing, so one whose first token would come too late is refused
 //   x-stainless-timeout     seconds after which an official client gives up. It counts to the head
 //                           of the response, which a stream has long before its end: a bound for
 //                           whole answers only
@@ -36,19 +35,24 @@ struct RequestSchedule {
 Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& head,
                                       TimePoint received_at);
 
+enum class AnswerShape : std::uint8_t { kWhole, kStream };
+
+/// Until when an answer of that shape is worth something.
+std::optional<TimePoint> deadline_of(const RequestSchedule& schedule, AnswerShape shape);
+
 /// What is known at the door.
 struct DoorView {
   EngineSnapshot engine;
   TimePoint now{};
   Duration itl_objective{};
+  double part_in_front = 1;  ///< ServiceQuestion::part_in_front
 };
 
-/// Whether the queue leaves room for the client's own deadline. Errors: kOverloaded, with advice
-/// when to come back. What of the prompt is cached is not known here, so only the wait counts; the
-/// engine looks again.
-Result<void> check_deadline(const RequestSchedule& schedule, const DoorView& door);
-
-enum class AnswerShape : std::uint8_t { kWhole, kStream };
+/// Whether the queue leaves room for the deadline of an answer of that shape. Errors: kOverloaded,
+/// with advice when to come back. What of the prompt is cached is not known here, so only the wait
+/// counts; the engine looks again.
+Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
+                            const DoorView& door);
 
 void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request);
 

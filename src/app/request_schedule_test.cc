@@ -75,25 +75,33 @@ TEST(RequestSchedule, RefusesADeadlineThatIsNone) {
 TEST(RequestSchedule, RefusesAtTheDoorWhatTheQueueMakesTooLate) {
   const auto schedule = schedule_of({{"anthropic-deadline-ms", "1000"}});
   EngineSnapshot engine;
-  EXPECT_TRUE(check_deadline(*schedule, {engine, kReceived}).ok()) << "no rates are known";
+  EXPECT_TRUE(check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived}).ok())
+      << "no rates are known";
   engine.prefill_tokens_per_second = 500;
   engine.decode_step_seconds = 0.01;
   engine.queued_tokens = 100;
-  EXPECT_TRUE(check_deadline(*schedule, {engine, kReceived}).ok());
+  EXPECT_TRUE(check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived}).ok());
   engine.queued_tokens = 5'000;
-  const Result<void> refused = check_deadline(*schedule, {engine, kReceived});
+  const Result<void> refused = check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kOverloaded);
   EXPECT_GE(refused.error().retry_after, std::chrono::seconds(8));
-  // Without a deadline of its own a request may wait.
+  // A tenant that asks for little has less in front of it.
+  EXPECT_TRUE(check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived, {}, 0.05}).ok());
+  // A client that gives up does so on a whole answer.
   const auto patient = schedule_of({{"x-stainless-timeout", "1"}});
-  EXPECT_TRUE(check_deadline(*patient, {engine, kReceived}).ok());
+  EXPECT_TRUE(check_deadline(*patient, AnswerShape::kStream, {engine, kReceived}).ok());
+  const Result<void> whole = check_deadline(*patient, AnswerShape::kWhole, {engine, kReceived});
+  ASSERT_FALSE(whole.ok());
+  EXPECT_NE(whole.error().message.find("x-stainless-timeout"), std::string::npos);
 }
 
 TEST(RequestSchedule, RefusesWhatCameTooLateItself) {
   const auto schedule = schedule_of({{"anthropic-deadline-ms", "10"}});
   const EngineSnapshot idle;
-  EXPECT_FALSE(check_deadline(*schedule, {idle, kReceived + std::chrono::milliseconds(10)}).ok());
+  EXPECT_FALSE(check_deadline(*schedule, AnswerShape::kStream,
+                              {idle, kReceived + std::chrono::milliseconds(10)})
+                   .ok());
 }
 
 TEST(RequestTenant, IsOneForAllUnlessConfigured) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "app/batch_service.h"
+#include "app/constraint_precompile.h"
 #include "app/handlers.h"
 #include "app/machine.h"
 #include "app/model_names.h"
@@ -22,6 +23,7 @@
 #include "base/random.h"
 #include "http/server.h"
 #include "model/llama_backend.h"
+#include "prompt/prompt_habits.h"
 
 namespace zerohop {
 
@@ -89,6 +91,7 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
     model.max_tokens = tier.window();
     model.abilities.thinking = tier.prompts().template_traits().thinking_switch;
     model.abilities.pdf_input = true;
+    model.abilities.structured_outputs = config.constraints.enabled;
     models.push_back(std::move(model));
   }
   add_embedding_model(tier.embeddings(), models);
@@ -104,6 +107,7 @@ Service::Service(const Config& config_in, const Clock& clock_in)
       admission(config_in.limits.requests_max),
       registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool}),
       metrics(registry),
+      constraints(config.constraints, clock, metrics),
       workers(std::min<std::size_t>(usable_cores(), kWorkersMax)),
       waiters(kWaiters) {}
 
@@ -172,6 +176,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   parts.cache = service.config.cache;
   parts.scheduler = service.config.scheduler;
   parts.limits = service.config.limits;
+  parts.constraints = service.config.constraints;
   parts.layout = std::move(layout);
   parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
     steps.observe(report.duration);
@@ -190,6 +195,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
         static_cast<double>(parts_->http->counts().connections_open));
     service.metrics.requests_in_flight.set(static_cast<double>(service.admission.in_flight()));
   });
+  ZH_RETURN_IF_ERROR(precompile_constraints(service));
   service.tier().start();
   return {};
 }
@@ -205,11 +211,15 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
 
 Result<void> Server::warm_up(const WarmSetup& setup) {
   Service& service = parts_->service;
-  std::vector<std::string> systems = service.config.cache.warm_prefixes;
-  for (const RequestProfile& profile : service.profiles.all()) {
-    if (!profile.system.empty()) systems.push_back(profile.system);
+  std::vector<Conversation> conversations;
+  for (const std::string& system : service.config.cache.warm_prefixes) {
+    conversations.push_back(conversation_under(system));
+    apply_prompt_habits(service.config.prompt.habits, conversations.back());
   }
-  return zerohop::warm_up(service.tier(), systems, setup, service.waiters);
+  for (const RequestProfile& profile : service.profiles.all()) {
+    if (profile.has_prefix()) conversations.push_back(profile.conversation);
+  }
+  return zerohop::warm_up(service.tier(), conversations, setup, service.waiters);
 }
 
 void Server::show_preparation(ModelPreparation preparation) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 
 #include "app/test_folder.h"
@@ -107,25 +110,40 @@ TEST(ServerCache, FindsAWarmPrefixWithTheFirstRequest) {
   }
   // The next start takes it from the folder and computes one token of it at most: the last.
   const RunningServer server(warmed(folder));
-  EXPECT_TRUE(eventually(
-      [&] { return server.snapshot().host_bytes + server.snapshot().cells_pinned > 0; }));
+  EXPECT_TRUE(eventually([&] { return server.snapshot().prompt_tokens_restored > 100; }));
   const Answer first = say(server, {kRules});
   EXPECT_GT(found(first), 100);
   EXPECT_LE(server.snapshot().prompt_tokens_computed,
             static_cast<std::uint64_t>(prompt_of(first) - found(first) + 1));
 }
 
-TEST(ServerCache, ComputesAWarmPrefixAgainWhenItsFileIsDamaged) {
+// What a start makes of the one state in `folder` once `damage` was done to its file.
+void expect_computed_again(const std::function<void(const std::filesystem::path&)>& damage) {
   const TestFolder folder;
   {
     const RunningServer server(warmed(folder));
     EXPECT_TRUE(eventually([&] { return has_state(folder); }));
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
+    damage(entry.path());
   }
   const RunningServer server(warmed(folder));
-  EXPECT_TRUE(eventually([&] { return found(say(server, {kRules})) > 100; }));
+  EXPECT_TRUE(eventually([&] { return server.snapshot().prompt_tokens_computed > 100; }));
+  EXPECT_EQ(server.snapshot().prompt_tokens_restored, 0u);
+  EXPECT_GT(found(say(server, {kRules})), 100);
+}
+
+TEST(ServerCache, ComputesAWarmPrefixAgainWhenItsFileIsDamaged) {
+  expect_computed_again([](const std::filesystem::path& file) {
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  });
+  expect_computed_again([](const std::filesystem::path& file) {
+    std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekg(200);
+    const int byte = stream.get();
+    stream.seekp(200);
+    stream.put(static_cast<char>(byte ^ 1));
+  });
 }
 
 TEST(ServerCache, CountsTheRequestsOfAProfile) {
@@ -141,6 +159,33 @@ TEST(ServerCache, CountsTheRequestsOfAProfile) {
   EXPECT_EQ(metric(server, profile, "profile=\"none\""), 1);
   // Its system prompt is a warm prefix.
   EXPECT_TRUE(eventually([&] { return server.snapshot().cells_pinned > 100; }));
+}
+
+// One tool of a desk, with a long description.
+const std::string kTools = R"(,"tools":[{"name":"open_ticket","description":")" + kRules +
+                           R"(","input_schema":{"type":"object","properties":{"subject":)"
+                           R"({"type":"string","maxLength":80}},"required":["subject"]}}])";
+
+TEST(ServerCache, FindsSystemPromptAndToolsOfAProfileWithTheFirstRequest) {
+  const RunningServer server(
+      TestServerOptions{never_ends(), [](Config& config) {
+                          config.engine.context_tokens = 2048;
+                          config.prompt.habits.volatile_patterns = {"Current time: *"};
+                          config.prompt.profiles["desk"] =
+                              R"({"system":")" + dated("00:00:00") + R"(")" + kTools + "}";
+                        }});
+  const auto waits = [&] { return server.snapshot().prompt_tokens_computed > 0; };
+  EXPECT_TRUE(eventually(waits));
+  server.settle();
+  const Answer first = say(server, {dated("12:03:11"), "Hi", kTools});
+  // All but the turn, which ends with the time here.
+  constexpr std::int64_t kTurnBytesMax = 160;
+  EXPECT_GE(found(first), prompt_of(first) - kTurnBytesMax);
+  EXPECT_GT(found(first), 2 * kTurnBytesMax);
+  EXPECT_EQ(metric(server, "zerohop_profile_requests_total", "profile=\"desk\""), 1);
+  const Answer other = say(server, {dated("12:03:11"), "Hi"});
+  EXPECT_EQ(metric(server, "zerohop_profile_requests_total", "profile=\"none\""), 1);
+  EXPECT_LT(found(other), found(first));
 }
 
 TEST(ServerCache, ShowsItselfInHealthAndSystemInformation) {

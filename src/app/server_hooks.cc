@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "api/error_body.h"
@@ -10,6 +11,7 @@
 #include "app/json_response.h"
 #include "app/kernel_status.h"
 #include "app/request_context.h"
+#include "app/request_tenant.h"
 #include "base/log.h"
 
 namespace zerohop {
@@ -75,6 +77,17 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
   service.metrics.count_api_version(version_label(version), applied.empty() ? "none" : applied);
 }
 
+// A tenant that asks for less than its share is taken while others are not.
+Result<void> check_shedding(const Service& service, const RequestHead& head,
+                            RequestContext& context) {
+  const TenantId tenant = tenant_of(service.config, head.headers).tenant;
+  const PressureCause cause = service.tier().loop().sheds(tenant);
+  if (cause == PressureCause::kNone) return {};
+  context.engine = service.tier().snapshot();
+  const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
+  return check_pressure(*context.engine, cause, objective);
+}
+
 Result<void> admit(Service& service, RequestContext& context) {
   ZH_ASSIGN_OR_RETURN(context.permit, service.admission.admit());
   return {};
@@ -86,8 +99,7 @@ std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
   ticket = context;
   Result<void> checked = check_head(service, head);
   if (checked.ok() && costs_a_permit(head)) {
-    const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
-    checked = check_pressure(service.tier().snapshot(), objective);
+    checked = check_shedding(service, head, *context);
     if (checked.ok()) checked = admit(service, *context);
   }
   if (!checked.ok()) {
@@ -129,8 +141,14 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
     head.headers.push_back(
         HeaderField{"anthropic-effective-max-tokens", std::to_string(context.soft_max_tokens)});
   }
-  if (service.loaded_tier) {
-    if (auto status = kernel_status(service.tier().snapshot())) {
+  if (!context.constraint_relaxed.empty()) {
+    head.headers.push_back(
+        HeaderField{"anthropic-kernel-constraint-relaxed", context.constraint_relaxed});
+  }
+  std::optional<EngineSnapshot> engine = context.engine;
+  if (!engine && service.loaded_tier) engine = service.tier().snapshot();
+  if (engine) {
+    if (auto status = kernel_status(*engine)) {
       head.headers.push_back(HeaderField{kKernelStatusHeader, *std::move(status)});
     }
   }

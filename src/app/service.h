@@ -10,6 +10,7 @@
 #include "api/model_list.h"
 #include "app/cache_misses.h"
 #include "app/config.h"
+#include "app/constraint_service.h"
 #include "app/document_text.h"
 #include "app/model_preparation.h"
 #include "app/request_profile.h"
@@ -42,6 +43,7 @@ struct Service {
   Admission admission;
   MetricsRegistry registry;
   Metrics metrics;
+  ConstraintService constraints;
   WorkerPool workers;
   WorkerPool waiters;  ///< for work that waits for other processes
 

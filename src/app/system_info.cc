@@ -40,6 +40,7 @@ json::object describe_candidate(const PrepareCandidate& candidate) {
   }
   const ModelDivergence& divergence = candidate.figures.divergence;
   object["gain"] = preparation_gain(candidate.figures);
+  object["disturbance"] = candidate.figures.disturbance;
   object["divergence"] = {{"tokens", divergence.tokens},
                           {"kl_mean_nats", divergence.kl_mean},
                           {"kl_max_nats", divergence.kl_max},
@@ -104,9 +105,8 @@ std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t
       AnswerRoom{engine.cells_total, engine.cells_active, engine.cells_reserved, 0, window});
 }
 
-std::string system_info_body(const Service& service) {
+std::string system_info_body(const Service& service, const EngineSnapshot& engine) {
   const Tier& tier = service.tier();
-  const EngineSnapshot engine = tier.snapshot();
   json::object labels;
   for (const auto& [name, value] : service.config.instance.labels) labels[name] = value;
   json::object body;

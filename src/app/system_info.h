@@ -8,8 +8,8 @@
 namespace zerohop {
 
 /// One JSON object: version, instance, model and its preparation, context, cache, limits, pressure.
-/// After the model was loaded.
-std::string system_info_body(const Service& service);
+/// After the model was loaded. `engine`: the tier's snapshot.
+std::string system_info_body(const Service& service, const EngineSnapshot& engine);
 
 /// The longest answer that a request with an empty prompt could get now without anybody giving way:
 /// the free cells, within one window.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "app/ids.h"
 #include "app/output_chain.h"
@@ -51,11 +52,18 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   ZH_ASSIGN_OR_RETURN(EngineOptions engine,
                       engine_options({config, parts.cache, parts.scheduler}, options));
   engine.seed = parts.seed;
+  engine.constraint_mask_bytes = parts.constraints.mask_bytes_max;
   engine.on_step = std::move(parts.on_step);
   engine.on_compaction = std::move(parts.on_compaction);
   const std::uint64_t fingerprint = context->state_fingerprint();
-  EngineParts engine_parts{std::move(context), &model->tokenizer().table(), parts.clock,
-                           parts.waker, embeddings.support()};
+  EngineParts engine_parts{std::move(context),
+                           &model->tokenizer().table(),
+                           parts.clock,
+                           parts.waker,
+                           embeddings.support(),
+                           [&tokenizer = model->tokenizer()](std::string_view text) {
+                             return tokenizer.tokenize(text, SpecialTokens::kInert);
+                           }};
   auto loop = std::make_unique<EngineLoop>(std::move(engine_parts), std::move(engine));
   return std::unique_ptr<Tier>(
       new Tier(std::move(model), std::move(embeddings),
@@ -72,7 +80,9 @@ Tier::Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, Made made,
       layout_reason_(std::move(made.layout_reason)),
       state_fingerprint_(made.state_fingerprint),
       clock_(*parts.clock),
-      loop_(std::move(made.loop)) {}
+      loop_(std::move(made.loop)) {
+  loop_->set_marker_texts(prompts_.marker_tokens());
+}
 
 Tier::~Tier() { stop(); }
 
@@ -115,7 +125,12 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
                                          const ChoiceOptions& choice) const {
   OutputChainParts parts;
   parts.plan = prompt.output;
-  const CompiledStops stops = choice.stops ? *choice.stops : compile_stops(generation, limits_);
+  // Nothing may cut a document off: the client's own stop sequences were refused, the server's do
+  // not apply.
+  const bool whole = choice.constraint && prompt.output.rules.format != OutputFormat::kText;
+  const CompiledStops stops = whole          ? CompiledStops()
+                              : choice.stops ? *choice.stops
+                                             : compile_stops(generation, limits_);
   parts.stops.stops = stops.hard;
   parts.stops.soft_cap = stops.soft_cap;
   // The window may end the answer first.
@@ -139,6 +154,8 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
   prepared.request.cache.mark_lifetime = prompt.mark_lifetime;
   prepared.request.cache.sections = prompt.sections;
   prepared.request.top_logprobs = generation.top_logprobs;
+  prepared.request.constraint = choice.constraint;
+  prepared.request.soft_rules = choice.soft_rules;
   prepared.request.stage = make_output_chain(std::move(parts));
   return prepared;
 }

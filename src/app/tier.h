@@ -38,6 +38,7 @@ struct TierParts {
   CacheConfig cache = {};
   SchedulerConfig scheduler = {};
   LimitsConfig limits = {};
+  ConstraintsConfig constraints = {};
   /// What was measured, for a configuration that leaves the layout open (layout_store.h).
   std::optional<KvLayoutChoiceReport> layout = std::nullopt;
   std::function<void(const StepReport&)> on_step;              ///< engine thread
@@ -64,6 +65,8 @@ struct ChoiceOptions {
   std::uint32_t index = 0;  ///< with a seed, each choice has its own generator
   std::string_view tool_id_prefix = "toolu_";
   std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for this choice
+  std::shared_ptr<const CompiledConstraint> constraint = nullptr;     ///< null: anything is allowed
+  std::shared_ptr<const std::vector<SoftRule>> soft_rules = nullptr;  ///< null: none
 };
 
 class Tier {

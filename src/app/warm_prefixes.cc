@@ -13,13 +13,6 @@
 namespace zerohop {
 namespace {
 
-Conversation conversation_with(const std::string& system, const std::string& user) {
-  Conversation conversation;
-  conversation.system.push_back({system});
-  conversation.messages.push_back({Role::kUser, {TextBlock{user}}});
-  return conversation;
-}
-
 std::string identity_of(const Tier& tier, const std::string& weights) {
   const ModelInfo& info = tier.model().info();
   return weights + "|" + info.description + "|" + std::to_string(info.file_bytes) + "|" +
@@ -55,27 +48,35 @@ WarmPrefix make_prefix(const std::vector<Token>& tokens,
 
 }  // namespace
 
+Conversation conversation_under(std::string system) {
+  Conversation conversation;
+  conversation.system.push_back({std::move(system)});
+  conversation.messages.push_back({Role::kUser, {TextBlock{"."}}});
+  return conversation;
+}
+
 Result<std::vector<Token>> warm_prefix_tokens(const PromptStage& prompts,
-                                              const std::string& system) {
+                                              Conversation conversation) {
   // What two conversations share that differ from the first byte of the user's text on. The second
   // one begins with a line break, which vocabularies like to join to what stands in front of it.
-  ZH_ASSIGN_OR_RETURN(PreparedPrompt first, prompts.prepare(conversation_with(system, "A")));
-  ZH_ASSIGN_OR_RETURN(const PreparedPrompt second,
-                      prompts.prepare(conversation_with(system, "\n\n1")));
+  conversation.messages = {{Role::kUser, {TextBlock{"A"}}}};
+  ZH_ASSIGN_OR_RETURN(PreparedPrompt first, prompts.prepare(conversation));
+  conversation.messages = {{Role::kUser, {TextBlock{"\n\n1"}}}};
+  ZH_ASSIGN_OR_RETURN(const PreparedPrompt second, prompts.prepare(conversation));
   first.tokens.resize(common_prefix(first.tokens, second.tokens));
   return std::move(first.tokens);
 }
 
-Result<void> warm_up(Tier& tier, std::span<const std::string> systems, const WarmSetup& setup,
-                     WorkerPool& writers) {
+Result<void> warm_up(Tier& tier, std::span<const Conversation> conversations,
+                     const WarmSetup& setup, WorkerPool& writers) {
   std::shared_ptr<const WarmStateFolder> folder;
   if (!setup.folder.empty()) {
     folder = std::make_shared<WarmStateFolder>(setup.folder, identity_of(tier, setup.weights));
   }
   std::set<std::vector<Token>> seen;
-  for (const std::string& system : systems) {
+  for (const Conversation& conversation : conversations) {
     ZH_ASSIGN_OR_RETURN(const std::vector<Token> tokens,
-                        warm_prefix_tokens(tier.prompts(), system));
+                        warm_prefix_tokens(tier.prompts(), conversation));
     if (tokens.empty() || !seen.insert(tokens).second) continue;
     const Result<void> submitted = tier.loop().submit_warm(make_prefix(tokens, folder, writers));
     if (submitted.ok()) continue;
@@ -83,8 +84,10 @@ Result<void> warm_up(Tier& tier, std::span<const std::string> systems, const War
       log_warning("no warm prefixes", {{"reason", submitted.error().message}});
       return {};
     }
-    return Error{
-        ErrorCode::kConfiguration, "cache.warm_prefixes: " + submitted.error().message, "", {}};
+    return Error{ErrorCode::kConfiguration,
+                 "cache.warm_prefixes and prompt.profiles: " + submitted.error().message,
+                 "",
+                 {}};
   }
   if (!seen.empty()) log_info("warm prefixes", {{"count", std::to_string(seen.size())}});
   return {};

@@ -1,10 +1,11 @@
 // The folder in which computed prefixes are kept for the next start of the server: one file each,
 // named by a fingerprint of everything that its bytes depend on.
 //
-//   ZHWARM1\n | SHA-256 of the rest, 32 bytes | the state
+//   ZHWARM2\n | the state
 //
-// A file appears whole or not at all (written beside its place, then renamed), and one that does
-// not agree with its checksum is as good as none. Any thread.
+// A file appears whole or not at all (written beside its place, then renamed). A state carries its
+// own checksum (model/saved_state.h), which is held against it when it is restored: a damaged one
+// is then computed again. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ class WarmStateFolder {
   /// `identity` names the weights and the context: states of another one are not found.
   WarmStateFolder(std::filesystem::path folder, std::string identity);
 
-  /// Empty when there is none. Errors: kInternal (there is one, and it cannot be read or is
-  /// damaged).
+  /// Empty when there is none. Errors: kInternal (there is one, and it cannot be read or is no
+  /// saved state).
   Result<std::vector<std::byte>> load(TokenSpan tokens) const;
   /// Makes the folder where it is missing. Errors: kInternal.
   Result<void> save(TokenSpan tokens, std::span<const std::byte> state) const;

@@ -36,11 +36,16 @@ ByteTrie::ByteTrie(std::vector<Entry> entries) {
   nodes_.push_back(
       Node{.skip = behind, .values_begin = static_cast<std::uint32_t>(values_.size())});
   nodes_.shrink_to_fit();
+  roots_.fill(kNoNode);
+  for (std::size_t i = 0; i < size(); i = nodes_[i].skip) {
+    roots_[nodes_[i].byte] = static_cast<std::uint32_t>(i);
+  }
 }
 
 std::uint32_t ByteTrie::child(std::uint32_t parent, unsigned char byte) const {
-  const std::size_t begin = parent == kNoNode ? 0 : parent + 1;
-  const std::size_t end = parent == kNoNode ? size() : nodes_[parent].skip;
+  if (parent == kNoNode) return roots_[byte];
+  const std::size_t begin = parent + 1;
+  const std::size_t end = nodes_[parent].skip;
   for (std::size_t i = begin; i < end && nodes_[i].byte <= byte; i = nodes_[i].skip) {
     if (nodes_[i].byte == byte) return static_cast<std::uint32_t>(i);
   }
@@ -48,7 +53,8 @@ std::uint32_t ByteTrie::child(std::uint32_t parent, unsigned char byte) const {
 }
 
 std::size_t ByteTrie::memory_bytes() const {
-  return nodes_.capacity() * sizeof(Node) + values_.capacity() * sizeof(std::uint32_t);
+  return sizeof(roots_) + nodes_.capacity() * sizeof(Node) +
+         values_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace zerohop

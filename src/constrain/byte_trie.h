@@ -13,6 +13,7 @@
 // Immutable; any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,6 +53,11 @@ class ByteTrie {
     const std::size_t begin = nodes_[index].values_begin;
     return std::span(values_).subspan(begin, nodes_[index + 1].values_begin - begin);
   }
+  /// Values of all strings that begin with that of a node.
+  std::span<const std::uint32_t> values_below(std::size_t index) const {
+    const std::size_t begin = nodes_[index].values_begin;
+    return std::span(values_).subspan(begin, nodes_[nodes_[index].skip].values_begin - begin);
+  }
   bool has_values(std::size_t index) const {
     return nodes_[index].values_begin != nodes_[index + 1].values_begin;
   }
@@ -62,6 +68,8 @@ class ByteTrie {
 
   /// The child of a node (of the root: kNoNode) along `byte`; kNoNode: there is none.
   std::uint32_t child(std::uint32_t parent, unsigned char byte) const;
+  /// child() of the root.
+  std::uint32_t first_child(unsigned char byte) const { return roots_[byte]; }
 
   /// Goes along `bytes` from a node (kNoNode: from the root) as far as there are nodes, and calls
   /// `visit(node)` at each. Returns the node behind the last byte; kNoNode: no string goes on so,
@@ -83,6 +91,7 @@ class ByteTrie {
 
  private:
   std::vector<Node> nodes_;  // and one behind the last
+  std::array<std::uint32_t, 256> roots_;
   std::vector<std::uint32_t> values_;
 };
 

@@ -14,12 +14,14 @@
 // (renew()), and its users find their places again by replaying their bytes.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zerohop {
 
@@ -48,11 +50,19 @@ struct ContentRun {
   /// The byte that ends the run ('"'), which content never holds in this coding, unless behind a
   /// backslash in JSON. Nothing: content of which any part could be followed by something else;
   /// then no shared mask is possible.
-  std::optional<unsigned char> leaving;
+  std::optional<unsigned char> leaving = std::nullopt;
   /// The state of the machine behind `leaving`, where it is the same for every word of the
   /// automaton that the run can still become; kDeadState: it depends on the word, or is not known.
   MachineState behind = kDeadState;
-  std::uint32_t count = 0;  ///< characters read so far; only read where `behind` is set
+  std::uint32_t count = 0;  ///< characters read so far, as far as that makes a difference
+  /// Words that were used must not come again, and `behind` has forgotten which one this was. So it
+  /// holds for what follows up to the second further `leaving` byte, which is as far as no word can
+  /// have come again.
+  bool forgets = false;
+  /// Where `forgets`: what is left of the words that must not come now, written without escapes.
+  /// One that cannot be written so is left out. Behind these, and behind words that are written
+  /// with a backslash, `behind` says nothing.
+  std::vector<std::string> taken = {};
 };
 
 class ConstraintMachine {
@@ -82,6 +92,17 @@ class ConstraintMachine {
 
   /// Where `state` stands in a run of content, if so.
   virtual std::optional<ContentRun> content(MachineState) { return std::nullopt; }
+
+  /// States whose union `state` is: what may follow it may follow one of them. Asked for where
+  /// content() has no answer, and then perhaps it has one for each of them. Empty: it is not split.
+  virtual std::vector<MachineState> parts(MachineState) { return {}; }
+
+  /// Bytes that may follow, and perhaps others; to save steps.
+  virtual std::bitset<256> first_bytes(MachineState) { return std::bitset<256>().set(); }
+
+  /// The shortest end of every state that is known so far holds no control character and no
+  /// character of the planes 4 to 11: bytes that vocabularies lack. False: it may.
+  virtual bool plain_ends() { return false; }
 
   /// Bytes of all tables.
   virtual std::size_t memory_bytes() const = 0;

@@ -49,12 +49,12 @@ std::optional<std::vector<Token>> ConstraintSession::write(std::string_view text
 }
 
 std::optional<std::size_t> ConstraintSession::tokens_needed() {
-  if (!needed_) {
+  if (!live_->tokens_needed) {
     ConstraintMachine& machine = live_->machine();
     const auto written = write(machine.shortest_end(machine.start()));
-    needed_ = written ? std::optional(written->size()) : std::nullopt;
+    live_->tokens_needed = written ? std::optional(written->size()) : std::nullopt;
   }
-  return *needed_;
+  return *live_->tokens_needed;
 }
 
 bool ConstraintSession::fits() {
@@ -104,12 +104,20 @@ void ConstraintSession::find_next(Token token) {
 bool ConstraintSession::end_fits(MachineState state, std::size_t tokens_left, Plan& plan) const {
   ConstraintMachine& machine = live_->machine();
   const std::size_t bytes = machine.shortest_end_bytes(state);
-  if (bytes <= tokens_left && tokens().covers_controls()) return true;
+  if (bytes <= tokens_left && is_writable(state)) return true;
   if (bytes > tokens_left * tokens().longest_token()) return false;
   auto written = write(machine.shortest_end(state));
   if (!written || written->size() > tokens_left) return false;
   plan = std::move(written);
   return true;
+}
+
+// Whether each byte of the shortest end is a token by itself. Nearly always so; where a vocabulary
+// lacks some control characters the end has to be looked at.
+bool ConstraintSession::is_writable(MachineState state) const {
+  ConstraintMachine& machine = live_->machine();
+  return tokens().covers_controls() || machine.plain_ends() ||
+         tokens().has_bytes_of(machine.shortest_end(state));
 }
 
 bool ConstraintSession::next_fits() {
@@ -138,7 +146,17 @@ bool ConstraintSession::allows(Token token) {
   find_again();
   if (tokens().is_end(token)) return live_->machine().accepting(place_.state);
   find_next(token);
-  return next_.state != kDeadState && next_fits();
+  if (next_.state == kDeadState) return false;
+  if (next_fits()) return true;
+  note_denied();
+  return false;
+}
+
+// A legal token that does not fit. An end that is short enough and still does not can never be
+// written, however many tokens there are.
+void ConstraintSession::note_denied() {
+  const bool too_long = live_->machine().shortest_end_bytes(next_.state) + 1 > remaining_;
+  if (too_long && !denied_at_) denied_at_ = history_.size();
 }
 
 const TokenMask& ConstraintSession::mask() {
@@ -206,6 +224,7 @@ void ConstraintSession::rollback(std::size_t tokens) {
   }
   text_.resize(active() ? place_.bytes : 0);
   next_ = Next{};
+  if (denied_at_ && history_.size() <= *denied_at_) denied_at_.reset();
 }
 
 bool ConstraintSession::may_end() {

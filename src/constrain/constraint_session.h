@@ -100,6 +100,9 @@ class ConstraintSession {
   bool may_end();
   /// The text must end here: no forward pass is needed to know that an end token follows.
   bool must_end();
+  /// Some token on the way here was legal but left too few tokens to finish: the text is shorter
+  /// than it would have been with more.
+  bool closed_early() const { return denied_at_.has_value(); }
 
   /// Tokens that come next whatever is chosen, canonically written, at most `tokens_max`: a draft.
   /// Those at the end that a longer token could swallow are left out (token healing), so the model
@@ -133,7 +136,9 @@ class ConstraintSession {
   void find_again();
   void find_next(Token token);
   bool end_fits(MachineState state, std::size_t tokens_left, Plan& plan) const;
+  bool is_writable(MachineState state) const;
   bool next_fits();
+  void note_denied();
   bool inherit_plan();
   const std::vector<Token>& plan();
   std::optional<std::vector<Token>> write(std::string_view text) const;
@@ -147,7 +152,7 @@ class ConstraintSession {
 
   std::uint32_t generation_ = 0;
   std::size_t remaining_;
-  std::optional<std::optional<std::size_t>> needed_;
+  std::optional<std::size_t> denied_at_;  // accepted() when first a token did not fit
   std::string text_;
   Place place_;
   std::vector<Place> history_;  // the places in front of each accepted token

@@ -202,12 +202,53 @@ TEST(ConstraintSession, AllowsNoTokenBehindWhichAMissingControlCharacterWouldBeN
                     10);
   EXPECT_FALSE(session.allows('a'));
   EXPECT_TRUE(session.allows('b'));
+  EXPECT_FALSE(session.closed_early()) << "more tokens would not help";
+}
+
+TEST(ConstraintSession, KnowsWhetherTooFewTokensChangedTheText) {
+  Bench bench(vocabulary_of({}));
+  ConstraintSession session = bench.session(quoted(), 6);
+  for (const char byte : std::string_view("{\"ab")) session.accept(byte);
+  EXPECT_FALSE(session.allows('x'));  // never legal
+  EXPECT_TRUE(session.allows('"'));
+  EXPECT_FALSE(session.closed_early());
+  EXPECT_FALSE(session.allows('a'));  // no room for the end behind it
+  EXPECT_TRUE(session.closed_early());
+  session.accept('"');
+  EXPECT_TRUE(session.closed_early());
+  session.rollback(2);
+  EXPECT_FALSE(session.closed_early());
+}
+
+TEST(ConstraintSession, FindsOutOnceForAMachineHowManyTokensItsShortestTextTakes) {
+  Bench bench(vocabulary_of({"{\""}));
+  auto machine = quoted();
+  const auto live = std::make_shared<LiveMachine>(std::move(machine), 1);
+  int written = 0;
+  const auto session = [&] {
+    return ConstraintSession({.machine = live,
+                              .masks = &bench.masks,
+                              .tokenize =
+                                  [&](std::string_view text) {
+                                    ++written;
+                                    return bench.tokens->greedy(text).value();
+                                  },
+                              .tokens_max = 10});
+  };
+  EXPECT_EQ(session().tokens_needed(), 3u);
+  EXPECT_EQ(session().tokens_needed(), 3u);
+  EXPECT_EQ(written, 1);
 }
 
 TEST(TokenTrie, RefusesVocabulariesThatDoNotCoverText) {
   std::vector<std::string> bytes;
   for (int byte = 0; byte < 255; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
-  EXPECT_TRUE(TokenTrie(bytes, {}, 300).covers_bytes().ok());  // 255 is in no text
+  bytes[0xf1].clear();
+  const TokenTrie trie(bytes, {}, 300);
+  EXPECT_TRUE(trie.covers_bytes().ok());  // 255 is in no text, 0xf1 begins no assigned character
+  EXPECT_FALSE(trie.covers_controls());
+  EXPECT_TRUE(trie.has_bytes_of("\xf3x") && trie.has_bytes_of(""));
+  EXPECT_FALSE(trie.has_bytes_of("x\xf1"));
   bytes['x'] = "xx";
   const auto refused = TokenTrie(bytes, {}, 300).covers_bytes();
   ASSERT_FALSE(refused.ok());

@@ -109,6 +109,14 @@ std::uint32_t ContentAutomaton::characters_min(std::uint32_t state, std::uint32_
   return parts_->lengths.endless(state) ? 0 : parts_->rest_min(count);
 }
 
+bool ContentAutomaton::open(std::uint32_t state) const {
+  return !parts_->open.empty() && parts_->open[state] != 0;
+}
+
+bool ContentAutomaton::endless() const { return parts_->endless; }
+
+bool ContentAutomaton::plain() const { return parts_->plain; }
+
 std::optional<char32_t> ContentAutomaton::shortest_step(std::uint32_t state, std::uint32_t count,
                                                         const CodePointSet& wanted) const {
   const Parts& parts = *parts_;
@@ -175,7 +183,7 @@ std::uint64_t ContentAutomaton::identity() const { return parts_->identity; }
 std::size_t ContentAutomaton::memory_bytes() const {
   std::size_t bytes = sizeof(Parts) + parts_->lengths.memory_bytes();
   bytes += parts_->segments.size() * (sizeof(char32_t) + sizeof(std::uint32_t));
-  bytes += parts_->rows.size() * (sizeof(Parts::Row) + 1);
+  bytes += parts_->rows.size() * (sizeof(Parts::Row) + 2);
   bytes += parts_->entries.size() * sizeof(std::uint32_t);
   for (const CodePointSet& set : parts_->symbols) {
     bytes += sizeof(set) + set.ranges().size() * sizeof(CodePointRange);

@@ -73,6 +73,18 @@ class ContentAutomaton {
   /// state, characters_min() and characters_max(), the same may follow.
   std::uint32_t characters_min(std::uint32_t state, std::uint32_t count) const;
 
+  /// Whatever follows `state`, a word can be made of it: there is no upper bound, and each
+  /// character leads to such a state again. (False also where finding out would take too long.)
+  bool open(std::uint32_t state) const;
+
+  /// From every state there are infinitely many words.
+  bool endless() const;
+
+  /// Words can be finished with characters other than U+007F and those of the planes 4 to 11,
+  /// however one chooses among the shortest ends, also when kPlainChoices of them are taken.
+  bool plain() const;
+  static constexpr std::size_t kPlainChoices = 64;
+
   /// The first character of the shortest rest among those whose first one is in `wanted`; nothing:
   /// there is none.
   std::optional<char32_t> shortest_step(std::uint32_t state, std::uint32_t count,

@@ -151,6 +151,52 @@ void ContentAutomaton::Parts::find_identity() {
   identity = sum;
 }
 
+// States that every character leads on from, then away with those of which one leads elsewhere.
+void ContentAutomaton::Parts::find_open() {
+  constexpr int kRounds = 16;  // a language that needs more is not worth the time
+  const auto count = static_cast<std::uint32_t>(rows.size());
+  endless = length.max == kUnbounded;
+  for (std::uint32_t state = 0; endless && state < count; ++state) {
+    endless = lengths.longest(state) == ContentLengths::kUnbounded;
+  }
+  if (!endless) return;
+  std::vector<std::uint32_t> letters;  // symbols with a character that is no half of a pair
+  for (std::uint32_t symbol = 0; symbol < symbols.size(); ++symbol) {
+    const auto ranges = symbols[symbol].ranges();
+    const bool halves = std::all_of(ranges.begin(), ranges.end(), [](const CodePointRange& range) {
+      return range.first >= kSurrogateFirst && range.last <= kSurrogateLast;
+    });
+    if (!halves) letters.push_back(symbol);
+  }
+  open.assign(count, 0);
+  for (std::uint32_t state = 0; state < count; ++state) open[state] = rows[state].dense ? 1 : 0;
+  bool changed = true;
+  for (int round = 0; changed && round < kRounds; ++round) {
+    changed = false;
+    for (std::uint32_t state = count; state-- > 0;) {
+      if (open[state] == 0) continue;
+      const std::uint32_t* row = entries.data() + rows[state].begin;
+      const bool stays = std::all_of(letters.begin(), letters.end(), [&](std::uint32_t symbol) {
+        return row[symbol] != kNoState && open[row[symbol]] != 0;
+      });
+      if (stays) continue;
+      open[state] = 0;
+      changed = true;
+    }
+  }
+  if (changed) open.clear();
+}
+
+// Characters that read well are picked first (readability_rank), so a symbol with enough of those
+// never gives another.
+void ContentAutomaton::Parts::find_plain() {
+  const CodePointSet rare{{0x7f, 0x7f}, {0x40000, 0xbffff}};
+  const CodePointSet readable{{0x20, 0x7e}};
+  plain = std::all_of(symbols.begin(), symbols.end(), [&](const CodePointSet& symbol) {
+    return (symbol & rare).empty() || (symbol & readable).size() >= kPlainChoices;
+  });
+}
+
 Result<std::shared_ptr<ContentAutomaton>> ContentAutomaton::make(RegexPool& pool, RegexTerm term,
                                                                  const Length& length,
                                                                  const Budget& budget) {
@@ -179,6 +225,8 @@ Result<std::shared_ptr<ContentAutomaton>> ContentAutomaton::make(RegexPool& pool
       parts->add_row(std::move(steps));
     }
     parts->find_identity();
+    parts->find_open();
+    parts->find_plain();
     const auto shortest = parts->lengths.first_in(0, parts->rest_min(0), parts->length.max);
     if (shortest && *shortest > kShortestMax) {
       return invalid_request("",

@@ -39,6 +39,8 @@ struct ContentAutomaton::Parts {
   void take_symbols(std::vector<char32_t> first, std::vector<std::uint32_t> of, std::size_t count);
   void add_row(std::vector<Step> steps);
   void find_identity();
+  void find_open();
+  void find_plain();
 
   Length length;
   bool empty = true;
@@ -51,6 +53,9 @@ struct ContentAutomaton::Parts {
   std::vector<std::uint8_t> accepting;
   ContentLengths lengths;
   std::uint64_t identity = 0;
+  std::vector<std::uint8_t> open;  // of each state; empty: none
+  bool endless = false;
+  bool plain = false;
 };
 
 /// States of a language as terms: what the tables are made from.

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "constrain/constraint_machine.h"
 
@@ -19,6 +20,7 @@ namespace zerohop {
 class LiveMachine {
  public:
   static constexpr std::size_t kBytesMax = std::size_t{16} << 20;
+  static constexpr std::uint64_t kTokensALook = 16;
 
   /// `id` differs between all live machines of one MaskCache.
   LiveMachine(std::unique_ptr<ConstraintMachine> machine, std::uint64_t id,
@@ -30,14 +32,16 @@ class LiveMachine {
   std::uint32_t generation() const { return generation_; }
 
   /// Counts one token of a user; true: the machine is too large, call trim(), and in front of that
-  /// MaskCache::forget(cache_id()).
-  bool note_token() {
-    ++tokens_;
-    return machine_->memory_bytes() > limit_;
-  }
+  /// MaskCache::forget(cache_id()). Looks at every kTokensALook-th one only: adding up what a
+  /// machine takes costs more than the check of a token.
+  bool note_token() { return ++tokens_ % kTokensALook == 0 && machine_->memory_bytes() > limit_; }
 
   /// Replaces the machine; all states mean nothing any more.
   void trim();
+
+  /// How many tokens its shortest text takes, as the first session found out; all sessions of one
+  /// MaskCache agree. The inner optional is empty where it cannot be written.
+  std::optional<std::optional<std::size_t>> tokens_needed;
 
  private:
   std::unique_ptr<ConstraintMachine> machine_;

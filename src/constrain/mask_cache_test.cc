@@ -84,14 +84,17 @@ TEST(MaskCache, DropsTheMasksOfAMachineThatHasGrownTooLarge) {
   const auto trie = vocabulary_of({"ab"});
   MaskCache cache(trie, 1 << 20);
   TableMachine machine({{.next = {{'a', 0}}, .accepting = true}});
-  // A limit of nothing: the machine is replaced behind the first token.
+  // A limit of nothing: the machine is replaced as soon as somebody looks.
   const auto live = std::make_shared<LiveMachine>(machine.renew(), 1, 0);
-  ConstraintSession session({.machine = live, .masks = &cache, .tokens_max = 10});
+  ConstraintSession session({.machine = live, .masks = &cache, .tokens_max = 100});
   const std::size_t before = cache.memory_bytes();
   const TokenMask mask = session.mask();
   const std::size_t with_mask = cache.memory_bytes();
   EXPECT_GT(with_mask, before);
-  session.accept('a');
+  for (std::uint64_t i = 0; i < LiveMachine::kTokensALook; ++i) {
+    EXPECT_EQ(live->generation(), 0u);
+    session.accept('a');
+  }
   EXPECT_EQ(live->generation(), 1u);
   EXPECT_LT(cache.memory_bytes(), with_mask);
   EXPECT_EQ(session.mask().ids, mask.ids);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "constrain/content_walk.h"
 #include "constrain/regex_algebra.h"
 
 namespace zerohop {
@@ -16,13 +17,7 @@ namespace {
 // With fewer bytes that loop, leaving their tokens out of the walk saves nothing.
 constexpr std::size_t kLoopBytesMin = 16;
 
-// How walk_trie() goes on in a machine's states, and in places of content.
-auto stepper(ConstraintMachine& machine) {
-  return [&machine](MachineState& state, std::uint8_t byte) {
-    state = machine.step(state, byte);
-    return state != kDeadState;
-  };
-}
+// How walk_trie() goes on in places of content.
 auto stepper(const ContentDecoder& decoder) {
   return [&decoder](ContentPlace& place, std::uint8_t byte) { return decoder.step(place, byte); };
 }
@@ -63,42 +58,81 @@ MaskWalk::MaskWalk(const TokenTrie& tokens, MaskStore& store) : tokens_(tokens),
   auto made = ContentAutomaton::make(pool, pool.any(), {}, {});
   ZH_CHECK(made.ok());
   anything_ = std::move(made).value();
+  // What nearly every schema asks for, so that no request waits for it.
+  constexpr TextCoding kUsual = TextCoding::kJsonCanonical;
+  any_content(kUsual);
+  split_at('"', escapes_of(kUsual) == Escapes::kBackslash);
 }
 
 TokenMask MaskWalk::find(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state) {
   ZH_CHECK(state != kDeadState);
   MaskBuilder mask(tokens_.width());
-  const Place place{machine, machine_id, state};
-  const std::optional<ContentRun> run = machine.content(state);
-  if (run && run->leaving) {
-    walk_content(place, *run, mask);
-  } else {
-    walk_loops(place, mask);
-  }
+  add({machine, machine_id, state}, mask);
   if (machine.accepting(state)) {
     for (const Token token : tokens_.end_tokens()) mask.add(token);
   }
   return mask.take();
 }
 
-void MaskWalk::walk(ConstraintMachine& machine, MachineState state, const ByteTrie& trie,
-                    MaskBuilder& mask) {
-  walk_trie(trie, state, states_, stepper(machine),
-            [&](std::span<const std::uint32_t> found, MachineState) { mask.add(found); });
+void MaskWalk::add(const Place& place, MaskBuilder& mask) {
+  const std::optional<ContentRun> run = place.machine.content(place.state);
+  if (run && run->leaving) return walk_content(place, *run, mask);
+  const std::vector<MachineState> parts = place.machine.parts(place.state);
+  for (const MachineState part : parts) add({place.machine, place.machine_id, part}, mask);
+  if (parts.empty()) walk_loops(place, mask);
+}
+
+MaskWalk::Home MaskWalk::home_of(ConstraintMachine& machine, MachineState state) {
+  Home home{.bytes = machine.first_bytes(state), .leads_home = {}, .loops = {}};
+  if (home.bytes.count() < kLoopBytesMin) return home;
+  std::vector<std::pair<MachineState, unsigned>> targets;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (!home.bytes[byte]) continue;
+    const MachineState next = machine.step(state, static_cast<unsigned char>(byte));
+    home.bytes[byte] = next != kDeadState;
+    if (next != kDeadState) targets.emplace_back(next, byte);
+  }
+  std::sort(targets.begin(), targets.end());
+  MachineState most = kDeadState;
+  std::size_t most_count = kLoopBytesMin - 1;
+  for (auto first = targets.begin(); first != targets.end();) {
+    const auto last = std::find_if(
+        first, targets.end(), [&](const auto& target) { return target.first != first->first; });
+    if (static_cast<std::size_t>(last - first) > most_count) {
+      most = first->first;
+      most_count = static_cast<std::size_t>(last - first);
+    }
+    first = last;
+  }
+  // Content knows its tokens better.
+  if (most == kDeadState || machine.content(most)) return home;
+  for (const auto& [target, byte] : targets) home.leads_home[byte] = target == most;
+  const std::bitset<256> bytes = machine.first_bytes(most);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (!bytes[byte]) continue;
+    home.loops[byte] = machine.step(most, static_cast<unsigned char>(byte)) == most;
+  }
+  return home;
 }
 
 void MaskWalk::walk_loops(const Place& place, MaskBuilder& mask) {
-  std::bitset<256> loops;
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    loops[byte] = place.machine.step(place.state, static_cast<unsigned char>(byte)) == place.state;
+  const ByteTrie& trie = tokens_.trie();
+  const auto found = [&](std::span<const std::uint32_t> tokens) { mask.add(tokens); };
+  const Home home = home_of(place.machine, place.state);
+  if (home.loops.count() < kLoopBytesMin) {
+    return walk_.follow(place.machine, place.state, {trie, home.bytes}, found);
   }
-  if (loops.count() < kLoopBytesMin) {
-    walk(place.machine, place.state, tokens_.trie(), mask);
-    return;
-  }
-  const std::shared_ptr<const KeptMask> kept = loop_tokens(loops);
+  const std::shared_ptr<const KeptMask> kept = loop_tokens(home.loops);
   mask.add(kept->mask);
-  walk(place.machine, place.state, kept->others, mask);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const std::uint32_t child = trie.first_child(static_cast<unsigned char>(byte));
+    if (home.leads_home[byte] || child == ByteTrie::kNoNode) continue;
+    for (const std::uint32_t token : trie.values_below(child)) {
+      mask.remove(static_cast<Token>(token));
+    }
+  }
+  walk_.follow(place.machine, place.state, {trie, home.bytes & ~home.leads_home}, found);
+  walk_.follow(place.machine, place.state, {kept->others, home.leads_home}, found);
 }
 
 std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::bitset<256>& bytes) {
@@ -128,12 +162,9 @@ std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::bitset<256>& by
 }
 
 void MaskWalk::walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask) {
-  if (only_bounded(*run.automaton)) {
-    const ContentRun all{.automaton = anything_.get(),
-                         .state = anything_->start(),
-                         .characters_max = ContentAutomaton::kUnbounded,
-                         .coding = run.coding};
-    add_up_to(run.characters_max, *content_tokens(all), mask);
+  const ContentAutomaton& automaton = *run.automaton;
+  if (automaton.open(run.state) || only_bounded(automaton)) {
+    add_up_to(run.characters_max, any_content(run.coding), mask);
   } else {
     mask.add(content_tokens(run)->mask);
   }
@@ -153,6 +184,16 @@ void MaskWalk::add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuil
   for (auto need = all.needs.begin(); need != first; ++need) mask.remove(need->token);
 }
 
+const KeptMask& MaskWalk::any_content(TextCoding coding) {
+  std::shared_ptr<const KeptMask>& kept = anything_masks_[static_cast<std::size_t>(coding)];
+  if (!kept) {
+    const ContentRun run{
+        .automaton = anything_.get(), .state = anything_->start(), .coding = coding};
+    kept = std::make_shared<const KeptMask>(find_content(run, 0));
+  }
+  return *kept;
+}
+
 std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) {
   // A bound that no token comes near to makes no difference: behind the longest token, every state
   // still has a way to a word with fewer characters than there are states.
@@ -168,11 +209,22 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
   // Lower bounds make no difference here, so without an upper one any large count will do.
   constexpr std::uint32_t kFar = 1u << 30;
   const std::uint32_t count = bounded ? automaton.characters_max(0) - run.characters_max : kFar;
-  ContentDecoder decoder = decoder_of(run);
+  return store_.keep(key, find_content(run, count));
+}
+
+KeptMask MaskWalk::find_content(const ContentRun& run, std::uint32_t count) {
+  const ContentDecoder decoder = decoder_of(run);
   MaskBuilder mask(tokens_.width());
   KeptMask made;
-  const bool counted = automaton.identity() == anything_->identity();
+  const bool counted = run.automaton == anything_.get();
   const ContentPlace start{.state = run.state, .count = count};
+  if (!counted && run.characters_max == ContentAutomaton::kUnbounded) {
+    ContentWalk(*run.automaton, run.coding)
+        .follow(start, tokens_.trie(),
+                [&](std::span<const std::uint32_t> found) { mask.add(found); });
+    made.mask = mask.take();
+    return made;
+  }
   walk_trie(tokens_.trie(), start, places_, stepper(decoder),
             [&](std::span<const std::uint32_t> found, const ContentPlace& at) {
               mask.add(found);
@@ -185,37 +237,38 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
   std::stable_sort(made.needs.begin(), made.needs.end(),
                    [](const auto& a, const auto& b) { return a.characters > b.characters; });
   made.mask = mask.take();
-  return store_.keep(key, std::move(made));
+  return made;
 }
 
 void MaskWalk::leave(const Place& place, const ContentRun& run, MaskBuilder& mask) {
-  const Split& split = split_at(run);
-  if (run.behind != kDeadState) {
-    const auto suffixes = suffixes_behind({place.machine, place.machine_id, run.behind}, run);
-    ContentDecoder decoder = decoder_of(run);
-    const ContentPlace start{.state = run.state, .count = run.count};
-    walk_trie(split.prefixes, start, places_, stepper(decoder),
-              [&](std::span<const std::uint32_t> groups, const ContentPlace& at) {
-                if (decoder.accepts(at)) add_group(split, groups.front(), *suffixes, mask);
-              });
-    return;
-  }
-  std::vector<std::pair<std::uint32_t, MachineState>> ends;  // group, state behind the byte
-  walk_trie(split.prefixes, place.state, states_, stepper(place.machine),
-            [&](std::span<const std::uint32_t> groups, MachineState at) {
-              const MachineState behind = place.machine.step(at, *run.leaving);
-              if (behind != kDeadState) ends.emplace_back(groups.front(), behind);
+  const Split& split = split_of(run);
+  const ContentDecoder decoder = decoder_of(run);
+  const ContentPlace start{.state = run.state, .count = run.count};
+  std::vector<std::uint32_t> ended;
+  walk_trie(split.prefixes, start, places_, stepper(decoder),
+            [&](std::span<const std::uint32_t> groups, const ContentPlace& at) {
+              if (decoder.accepts(at)) ended.push_back(groups.front());
             });
-  for (const auto& [group, behind] : ends) {
-    const auto suffixes = suffixes_behind({place.machine, place.machine_id, behind}, run);
-    add_group(split, group, *suffixes, mask);
-  }
+  Suffixes last;
+  for (const std::uint32_t group : ended) add_group(place, run, group, last, mask);
 }
 
-void MaskWalk::add_group(const Split& split, std::uint32_t group, const KeptMask& suffixes,
-                         MaskBuilder& mask) const {
+// The tokens with this prefix: those whose suffix may follow behind it.
+void MaskWalk::add_group(const Place& place, const ContentRun& run, std::uint32_t group,
+                         Suffixes& last, MaskBuilder& mask) {
+  const Split& split = split_of(run);
+  const std::string& prefix = split.group_texts[group];
+  const MachineState behind = behind_word(place.machine, place.state, run, prefix, false);
+  if (behind == kDeadState) return;
+  if (behind != last.behind) {
+    last = {behind, suffixes_behind({place.machine, place.machine_id, behind}, run)};
+  }
+  const bool forgotten = run.forgets && behind == run.behind;
   for (const Split::Rest& rest : split.groups[group]) {
-    if (suffixes.allowed[rest.suffix] != 0) mask.add(rest.token);
+    const bool allowed = forgotten && rest.deep ? step_all(place.machine, place.state,
+                                                           tokens_.bytes(rest.token)) != kDeadState
+                                                : last.kept->allowed[rest.suffix] != 0;
+    if (allowed) mask.add(rest.token);
   }
 }
 
@@ -227,19 +280,23 @@ std::shared_ptr<const KeptMask> MaskWalk::suffixes_behind(const Place& behind,
                     .coding = static_cast<std::uint16_t>(escapes_of(run.coding)),
                     .kind = MaskKey::Kind::kSuffix};
   if (auto kept = store_.find(key)) return kept;
-  const Split& split = split_at(run);
+  const Split& split = split_of(run);
   KeptMask made;
   made.allowed.assign(split.suffix_count, 0);
-  walk_trie(split.suffixes, behind.state, states_, stepper(behind.machine),
-            [&](std::span<const std::uint32_t> suffixes, MachineState) {
-              for (const std::uint32_t suffix : suffixes) made.allowed[suffix] = 1;
-            });
+  walk_.follow(behind.machine, behind.state,
+               {split.suffixes, behind.machine.first_bytes(behind.state)},
+               [&](std::span<const std::uint32_t> suffixes) {
+                 for (const std::uint32_t suffix : suffixes) made.allowed[suffix] = 1;
+               });
   return store_.keep(key, std::move(made));
 }
 
-const MaskWalk::Split& MaskWalk::split_at(const ContentRun& run) {
-  const Escapes escapes = escapes_of(run.coding);
-  const std::pair key{*run.leaving, escapes == Escapes::kBackslash};
+const MaskWalk::Split& MaskWalk::split_of(const ContentRun& run) {
+  return split_at(*run.leaving, escapes_of(run.coding) == Escapes::kBackslash);
+}
+
+const MaskWalk::Split& MaskWalk::split_at(unsigned char leaving, bool escaped) {
+  const std::pair key{leaving, escaped};
   const auto known = splits_.find(key);
   if (known != splits_.end()) return known->second;
   Split split;
@@ -248,15 +305,21 @@ const MaskWalk::Split& MaskWalk::split_at(const ContentRun& run) {
   for (std::size_t i = 0; i < tokens_.tokens(); ++i) {
     const auto token = static_cast<Token>(i);
     const std::string_view text = tokens_.bytes(token);
-    const std::size_t at = find_leaving(text, *run.leaving, escapes);
+    const std::size_t at =
+        find_leaving(text, leaving, escaped ? Escapes::kBackslash : Escapes::kNone);
     if (at == std::string_view::npos) continue;
     const auto number = [](auto& map, std::string_view part) {
       return map.try_emplace(part, static_cast<std::uint32_t>(map.size())).first->second;
     };
     const std::uint32_t group = number(groups, text.substr(0, at));
     const std::uint32_t suffix = number(suffixes, text.substr(at + 1));
-    if (group == split.groups.size()) split.groups.emplace_back();
-    split.groups[group].push_back({suffix, token});
+    if (group == split.groups.size()) {
+      split.groups.emplace_back();
+      split.group_texts.emplace_back(text.substr(0, at));
+    }
+    const auto again = std::count(text.begin() + static_cast<std::ptrdiff_t>(at) + 1, text.end(),
+                                  static_cast<char>(leaving));
+    split.groups[group].push_back({suffix, token, again > 1});
   }
   split.suffix_count = suffixes.size();
   const auto trie_of = [](const auto& map) {
@@ -270,12 +333,13 @@ const MaskWalk::Split& MaskWalk::split_at(const ContentRun& run) {
 }
 
 std::size_t MaskWalk::memory_bytes() const {
-  std::size_t bytes =
-      states_.capacity() * sizeof(MachineState) + places_.capacity() * sizeof(ContentPlace);
+  std::size_t bytes = walk_.memory_bytes() + places_.capacity() * sizeof(ContentPlace);
   for (const auto& [key, split] : splits_) {
     bytes += split.prefixes.memory_bytes() + split.suffixes.memory_bytes();
     for (const auto& group : split.groups) bytes += group.capacity() * sizeof(Split::Rest);
+    bytes += split.group_texts.size() * sizeof(std::string);
   }
+  for (const auto& kept : anything_masks_) bytes += kept ? kept->memory_bytes() : 0;
   return bytes;
 }
 

@@ -13,9 +13,12 @@
 // - Tokens with the leaving byte (some 1 % of a vocabulary) are split there: `a","b` is the prefix
 //   `a`, the byte, and the suffix `,"b`. Prefixes make a trie of a few hundred nodes, suffixes
 //   another; suffixes are walked once for each state behind the byte.
-// - Loops: bytes that lead back to the same state (free text: all but the first ones of triggers).
-//   Tokens of only such bytes are allowed without a walk; the others are a smaller trie. Both
-//   are kept by the set of bytes.
+// - Loops: nearly all bytes lead to one state, and most of them from there back to it (free text:
+//   all but the first ones of triggers). Tokens of only such bytes are allowed without a walk; the
+//   others are a smaller trie. Both are kept by the set of bytes.
+// - Unions (machine.parts()): the mask is that of all parts together.
+//
+// What is left is walked (trie_walk.h).
 //
 // One owner (mask_cache.h); not thread-safe.
 #pragma once
@@ -31,6 +34,7 @@
 #include "constrain/content_coding.h"
 #include "constrain/mask_store.h"
 #include "constrain/token_trie.h"
+#include "constrain/trie_walk.h"
 
 namespace zerohop {
 
@@ -50,9 +54,11 @@ class MaskWalk {
     struct Rest {
       std::uint32_t suffix = 0;
       Token token = 0;
+      bool deep = false;  // the leaving byte comes more than once in the suffix
     };
     ByteTrie prefixes;                      // values: groups
     std::vector<std::vector<Rest>> groups;  // of the tokens with one prefix
+    std::vector<std::string> group_texts;   // these prefixes
     ByteTrie suffixes;                      // values: numbers of suffixes
     std::size_t suffix_count = 0;
   };
@@ -62,26 +68,41 @@ class MaskWalk {
     MachineState state;
   };
 
-  void walk(ConstraintMachine& machine, MachineState state, const ByteTrie& trie,
-            MaskBuilder& mask);
+  void add(const Place& place, MaskBuilder& mask);
   void walk_loops(const Place& place, MaskBuilder& mask);
   void walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask);
   void leave(const Place& place, const ContentRun& run, MaskBuilder& mask);
 
+  // The state that most bytes lead to, if those that lead from there back to it are many.
+  struct Home {
+    std::bitset<256> bytes;  // that lead anywhere
+    std::bitset<256> leads_home;
+    std::bitset<256> loops;
+  };
+  static Home home_of(ConstraintMachine& machine, MachineState state);
   std::shared_ptr<const KeptMask> loop_tokens(const std::bitset<256>& bytes);
   std::shared_ptr<const KeptMask> content_tokens(const ContentRun& run);
+  const KeptMask& any_content(TextCoding coding);
+  KeptMask find_content(const ContentRun& run, std::uint32_t count);
   void add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuilder& mask) const;
   std::shared_ptr<const KeptMask> suffixes_behind(const Place& behind, const ContentRun& run);
-  void add_group(const Split& split, std::uint32_t group, const KeptMask& suffixes,
-                 MaskBuilder& mask) const;
-  const Split& split_at(const ContentRun& run);
+  // What may follow behind `behind`, which many words lead to.
+  struct Suffixes {
+    MachineState behind = kDeadState;
+    std::shared_ptr<const KeptMask> kept = nullptr;
+  };
+  void add_group(const Place& place, const ContentRun& run, std::uint32_t group, Suffixes& last,
+                 MaskBuilder& mask);
+  const Split& split_of(const ContentRun& run);
+  const Split& split_at(unsigned char leaving, bool escaped);
 
   const TokenTrie& tokens_;
   MaskStore& store_;
   std::map<std::pair<unsigned char, bool>, Split> splits_;  // by leaving byte and whether escaped
   std::shared_ptr<const ContentAutomaton> anything_;        // all words
-  std::vector<MachineState> states_;                        // scratch
-  std::vector<ContentPlace> places_;                        // scratch
+  std::shared_ptr<const KeptMask> anything_masks_[3];       // by coding; made when first needed
+  TrieWalk walk_;
+  std::vector<ContentPlace> places_;  // scratch
 };
 
 }  // namespace zerohop

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "constrain/constraint_test_kit.h"
+#include "constrain/json_machine.h"
 #include "constrain/mask_cache.h"
 #include "constrain/regex_algebra.h"
+#include "constrain/schema_compiler.h"
 
 namespace zerohop {
 namespace {
@@ -129,6 +134,87 @@ TEST(MaskWalk, AgreesWithEveryTokensOwnWalkInsideStrings) {
     }
   }
   EXPECT_GT(runs, 300);
+}
+
+// Names that are declared or not and never come twice, strings of several alternatives, items that
+// differ: places where the machine is a union or forgets a word.
+TEST(MaskWalk, AgreesWithEveryTokensOwnWalkAmongNamesAndAlternatives) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> subjects{
+      {R"({"type":"object","properties":{"ab":{"type":"string"},"abc":{}}})",
+       {R"({"ab":"x","abd":1,"a":2})", R"({"abab":{"ab":""},"a":[]})", R"({"b\u00e9":1})"}},
+      {R"({"type":"object","patternProperties":{"^a":{"type":"number"},"b$":{"type":"null"}},
+           "properties":{"x":{}},"required":["x"]})",
+       {R"({"x":1,"aa":1,"xb":null,"é":""})"}},
+      {R"({"type":"object","propertyNames":{"maxLength":2}})", {R"({"a":1,"ab":{},"":0})"}},
+      {R"({"type":"object","additionalProperties":false,"patternProperties":{"^(a|ab)$":{}}})",
+       {R"({"a":1,"ab":2})"}},
+      {R"({"anyOf":[{"type":"string","pattern":"^ab*$"},{"type":"string","minLength":3}]})",
+       {R"("abb")", R"("abab")"}},
+      {R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})",
+       {R"(["a","ab","","abc","é"])"}},
+      {R"({"anyOf":[{"type":"object","properties":{"a":{"const":1}}},
+                    {"type":"object","properties":{"ab":{"const":2}}}]})",
+       {R"({"a":1,"b":2})", R"({"ab":2})"}}};
+  std::vector<std::string> words = kWords;
+  for (const char* word :
+       {"{\"", "\":", "\":1", "a\":", "ab\":\"", "\":\"\",\"", "\":1,\"a\"", "\":1,\"ab",
+        "\",\"ab\",\"", "\",\"a\"]", "\":1}", ":1,\"b\":", "[\"", "x\":", "\\u0061\":"}) {
+    words.emplace_back(word);
+  }
+  const auto trie = vocabulary_of(words);
+  MaskCache cache(trie, 1 << 22);
+  std::uint64_t id = 0;
+  for (const auto& [schema, texts] : subjects) {
+    const CompiledSchema compiled = compile_schema(schema);
+    const auto* form = std::get_if<std::shared_ptr<const SchemaForm>>(&compiled);
+    ASSERT_NE(form, nullptr) << schema;
+    for (const TextCoding coding : {TextCoding::kJsonCanonical, TextCoding::kJsonAny}) {
+      const auto machine = make_json_machine(*form, {.coding = coding});
+      ++id;
+      for (const std::string& text : texts) {
+        MachineState state = machine->start();
+        for (std::size_t read = 0; state != kDeadState; ++read) {
+          const TokenMask mask = cache.mask(*machine, id, state);
+          for (std::size_t i = 0; i < trie->width(); ++i) {
+            const auto token = static_cast<Token>(i);
+            ASSERT_EQ(mask.allows(token), cache.allows(*machine, state, token))
+                << schema << " " << text.substr(0, read) << " then " << trie->bytes(token);
+          }
+          if (read == text.size()) break;
+          state = machine->step(state, static_cast<unsigned char>(text[read]));
+        }
+        EXPECT_NE(state, kDeadState) << schema << " " << text;
+      }
+    }
+  }
+}
+
+TEST(MaskWalk, LeavesFreeTextOnlyWhereAByteLeadsElsewhere) {
+  // Behind '<', everything but 'a' and 'b' leads back to the text; behind "<a" nothing but 'x'.
+  std::vector<TableMachine::Row> rows(3);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    rows[0].next[static_cast<unsigned char>(byte)] = 0;
+    rows[1].next[static_cast<unsigned char>(byte)] = 0;
+  }
+  rows[0].next['<'] = 1;
+  rows[1].next['<'] = 1;
+  rows[1].next['a'] = 2;
+  rows[1].next.erase('b');
+  rows[2].next['x'] = 0;
+  rows[0].accepting = true;
+  TableMachine machine(rows);
+  const auto trie =
+      vocabulary_of({"ax", "ay", "axhello", "bx", "cx", "c<", "c<b", "<<ax", "hello", "ax<ab"});
+  MaskCache cache(trie, 1 << 20);
+  for (const std::string_view text : {"", "<", "<a"}) {
+    const MachineState state = step_all(machine, machine.start(), text);
+    const TokenMask mask = cache.mask(machine, 1, state);
+    for (std::size_t i = 0; i < trie->width(); ++i) {
+      const auto token = static_cast<Token>(i);
+      EXPECT_EQ(mask.allows(token), cache.allows(machine, state, token))
+          << text << " then " << trie->bytes(token);
+    }
+  }
 }
 
 TEST(MaskWalk, FindsTokensOfFreeLoopsWithoutAWalk) {

@@ -118,6 +118,15 @@ Result<NumberTable> make_table(const NumberRule& rule, std::size_t states_max) {
   return table;
 }
 
+// Takes points and exponents away; what led only to them is trimmed.
+void keep_digits_alone(NumberTable& table) {
+  for (std::uint32_t state = 0; state < table.size(); ++state) {
+    for (const auto symbol : {NumberTable::kPoint, NumberTable::kSmallE, NumberTable::kLargeE}) {
+      table.at(state, symbol) = NumberTable::kNone;
+    }
+  }
+}
+
 // Small languages that were made before. Schemas say the same few things about numbers (integer,
 // at least 0, 0 to 100), and 30 to 120 µs each time would add up over 128 tools. At most
 // kLanguagesMax × kStatesMax × 64 bytes = 8 MB; a full cache starts anew.
@@ -162,6 +171,7 @@ Result<Shared> NumberLanguage::make(const NumberRule& rule, std::size_t states_m
   } else {
     ZH_ASSIGN_OR_RETURN(table, make_table(rule, states_max));
   }
+  if (rule.digits_alone) keep_digits_alone(table);
   static_assert(kSymbols == NumberTable::kSymbols);
   auto language = std::make_shared<NumberLanguage>();
   language->next_ = std::move(table.next);

@@ -36,6 +36,8 @@ struct NumberRule {
   std::optional<Bound> max;
   enum class Kind : std::uint8_t { kAny, kInteger, kFraction };  ///< kFraction: not an integer
   Kind kind = Kind::kAny;
+  /// Written without a fraction and an exponent, as draft 4 means its integers; kInteger only.
+  bool digits_alone = false;
   std::vector<Decimal> multiple_of;      ///< > 0, all of them
   std::vector<Decimal> not_multiple_of;  ///< > 0, none of them
   std::vector<Decimal> except;           ///< values that are not allowed (of `not: {const: …}`)

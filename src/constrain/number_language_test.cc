@@ -274,6 +274,19 @@ TEST(NumberLanguage, LargeDivisorsAreExactOrRefused) {
   EXPECT_FALSE(accepts(*small, "12"));
 }
 
+TEST(NumberLanguage, DigitsAloneAreTheIntegersThatAreWrittenSo) {
+  NumberRule rule{.min = at("-12"), .max = at("1e3"), .kind = Kind::kInteger};
+  const auto any = language(rule);
+  rule.digits_alone = true;
+  const auto alone = language(rule);
+  for (const std::string& text : number_texts("-.0129e", 5)) {
+    const bool digits = text.find_first_of(".e") == std::string::npos;
+    EXPECT_EQ(accepts(*alone, text), digits && accepts(*any, text)) << text;
+  }
+  EXPECT_TRUE(accepts(*any, "1.0") && accepts(*any, "1e3"));
+  EXPECT_TRUE(accepts(*alone, "1000") && accepts(*alone, "-12"));
+}
+
 TEST(NumberLanguage, IsEmptyWhenNothingSatisfies) {
   EXPECT_TRUE(language({.min = at("11"), .max = at("10")})->empty());
   EXPECT_TRUE(language({.min = beyond("1"), .max = beyond("2"), .kind = Kind::kInteger})->empty());

@@ -185,6 +185,7 @@ bool is_free(const NumberRule& rule) {
 
 std::string key_of(const NumberRule& rule) {
   std::string key(1, static_cast<char>('0' + static_cast<int>(rule.kind)));
+  if (rule.digits_alone) key += 'd';
   const auto add = [&](char mark, const Decimal& value) {
     key += mark;
     if (value.negative) key += '-';

@@ -20,7 +20,7 @@ SchemaBuilder::SchemaBuilder(SchemaSet& set, SchemaWork& work, const SchemaOptio
       goals_(set, work),
       tableau_(set, goals_, work, {.strict_objects = options.strict_objects}),
       texts_(set, work),
-      numbers_(set, work) {}
+      numbers_(set, work, options.numbers) {}
 
 void SchemaBuilder::refuse(SchemaRefusal::Kind kind, const SchemaBlame& blame, std::string reason) {
   work_.refuse(set_.refusal(kind, blame, std::move(reason)));

@@ -69,6 +69,7 @@ CompiledSchema compile_schema(std::string_view schema_text, const SchemaOptions&
                          "no document satisfies this schema"};
   }
   form->memory_bytes = memory_of(*form) + builder.memory_bytes();
+  form->work = work.done();
   return std::shared_ptr<const SchemaForm>(std::move(form));
 }
 

@@ -39,6 +39,14 @@ struct KnownSchema {
 struct SchemaOptions {
   SchemaDraft draft = SchemaDraft::k2020;  ///< where the schema has no $schema
   bool assert_formats = true;              ///< false: format is an annotation
+  /// How `type: integer` is written. Most readers of JSON make a float of 1.0 and 1e0, so whoever
+  /// generates documents wants digits alone; both are integers to JSON Schema since draft 6.
+  enum class Integers : std::uint8_t { kAnySpelling, kDigitsAlone };
+  Integers integers = Integers::kAnySpelling;
+  /// Where numbers without bounds lie. Most readers of JSON make an infinity of 1e999; kOfReaders
+  /// is within 10^99 of zero.
+  enum class NumberRange : std::uint8_t { kAny, kOfReaders };
+  NumberRange numbers = NumberRange::kAny;
   bool strict_objects = false;     ///< objects that say nothing about further properties have none
   std::vector<KnownSchema> known;  ///< parsed only when a reference leads there
   SchemaLimits limits;

@@ -60,6 +60,20 @@ TEST(SchemaCompiler, AnswersEveryCaseOfTheCaseList) {
   EXPECT_GE(cases, 60);
 }
 
+TEST(SchemaCompiler, AnIntegerOfDraftFourHasNoPoint) {
+  SchemaOptions old;
+  old.draft = SchemaDraft::k4;
+  for (const char* schema :
+       {R"({"type":"integer"})", R"({"type":["null","integer"]})",
+        R"({"type":"integer","enum":[1,2]})", R"({"allOf":[{"type":"integer"},{"minimum":0}]})"}) {
+    EXPECT_TRUE(accepts(schema, "1", old)) << schema;
+    EXPECT_FALSE(accepts(schema, "1.0", old)) << schema;
+    EXPECT_TRUE(accepts(schema, "1.0")) << schema;
+  }
+  EXPECT_TRUE(accepts(R"({"type":"number"})", "1.0", old));
+  EXPECT_TRUE(accepts(R"({"enum":[1]})", "1.0", old));
+}
+
 TEST(SchemaCompiler, NamesThePlaceOfAKeywordOfTheWrongType) {
   const SchemaRefusal refusal = refusal_of(R"({"properties":{"a/b":{"items":{"minLength":"3"}}}})");
   EXPECT_EQ(refusal.kind, Kind::kInvalid);

@@ -91,6 +91,7 @@ struct SchemaForm {
   /// Bytes of the shortest (canonical, compact) document of each node.
   std::vector<std::uint32_t> shortest_bytes;
   std::size_t memory_bytes = 0;
+  std::size_t work = 0;  ///< that its compilation took, as SchemaLimits::work_max counts it
 };
 
 }  // namespace zerohop

@@ -1,5 +1,5 @@
 // Whether a document is in a form, found out the plain way: for tests. It looks at the whole value,
-// with no regard for the order of anything.
+// with no regard for the order of anything unless it is asked to.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,10 @@ namespace zerohop {
 
 class SchemaFormOracle {
  public:
-  explicit SchemaFormOracle(const SchemaForm& form) : form_(form) {}
+  /// kDeclared: declared properties must come in their order, and in front of all others.
+  enum class Order : std::uint8_t { kAny, kDeclared };
+  explicit SchemaFormOracle(const SchemaForm& form, Order order = Order::kAny)
+      : form_(form), order_(order) {}
 
   bool accepts(const JsonNode& value) const { return accepts(SchemaForm::kRoot, value); }
 
@@ -103,10 +106,13 @@ class SchemaFormOracle {
         if (there && value.find(form.declared[needed].name) == nullptr) return false;
       }
     }
+    auto last = form.declared.begin();
     for (const auto& [name, member] : value.members) {
       const auto declared =
           std::find_if(form.declared.begin(), form.declared.end(),
                        [&](const ObjectForm::Property& each) { return each.name == name; });
+      if (order_ == Order::kDeclared && declared < last) return false;
+      last = declared;
       Sums next;
       if (declared != form.declared.end()) {
         next = moved(sums, declared->value, member);
@@ -122,6 +128,7 @@ class SchemaFormOracle {
   }
 
   const SchemaForm& form_;
+  const Order order_;
 };
 
 }  // namespace zerohop

@@ -22,6 +22,7 @@ class KeywordReader {
         id_(id),
         resource_(loading.set.schemas[id].resource),
         draft_(loading.set.resources[resource_].draft),
+        digits_alone_(loading.options.integers == SchemaOptions::Integers::kDigitsAlone),
         validates_(loading.set.resources[resource_].validates) {}
 
   void read() {
@@ -153,6 +154,7 @@ class KeywordReader {
     SchemaRule& added = add(RuleKind::kTypes, "type");
     added.types = rule.types;
     added.integers = rule.integers;
+    added.digits_alone = rule.integers && (draft_ == SchemaDraft::k4 || digits_alone_);
   }
 
   void read_values() {
@@ -473,6 +475,7 @@ class KeywordReader {
   const SchemaId id_;
   const std::uint32_t resource_;
   const SchemaDraft draft_;
+  const bool digits_alone_;
   const bool validates_;
   std::vector<SchemaRule> made_;
   std::vector<std::string> required_;

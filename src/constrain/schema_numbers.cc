@@ -47,7 +47,9 @@ void add_fact(NumberFacts& facts, const SchemaRule& rule, bool holds) {
   constexpr int kLower = 1;
   constexpr int kUpper = -1;
   switch (rule.kind) {
-    case RuleKind::kTypes: return add_kind(facts, holds);
+    case RuleKind::kTypes:
+      facts.rule.digits_alone |= holds && rule.digits_alone;
+      return add_kind(facts, holds);
     case RuleKind::kMinimum:
       return holds ? tighten(facts.rule.min, rule.number, false, kLower)
                    : tighten(facts.rule.max, rule.number, true, kUpper);
@@ -86,6 +88,15 @@ std::size_t steps_of(const Decimal& value, const NumberRule& rule) {
   return steps;
 }
 
+// Multiples keep their range: how many of them there are decides whether items can differ.
+void bound(NumberRule& rule) {
+  if (rule.kind == NumberRule::Kind::kInteger || !rule.multiple_of.empty()) return;
+  const Decimal most{false, "1", 99};
+  const Decimal least{true, "1", 99};
+  if (!rule.max && (!rule.min || rule.min->value < most)) rule.max = NumberRule::Bound{most, false};
+  if (!rule.min && rule.max->value > least) rule.min = NumberRule::Bound{least, false};
+}
+
 }  // namespace
 
 std::vector<NumberRule> SchemaNumbers::rules(const SchemaFacts& facts) const {
@@ -94,12 +105,16 @@ std::vector<NumberRule> SchemaNumbers::rules(const SchemaFacts& facts) const {
     add_fact(all, set_.rules[fact.rule], fact.part == SchemaFact::kHolds);
   }
   if (all.dead || !work_.charge(1 + all.rule.except.size())) return {};
-  if (all.enums.empty()) return {all.rule};
+  if (all.enums.empty()) {
+    if (range_ == SchemaOptions::NumberRange::kOfReaders) bound(all.rule);
+    return {all.rule};
+  }
   std::vector<NumberRule> single;
   for (const Decimal& value : common_values(work_, all.enums)) {
     if (!work_.charge(steps_of(value, all.rule))) return {};
     if (!satisfies(value, all.rule)) continue;
     NumberRule& rule = single.emplace_back();
+    rule.digits_alone = all.rule.digits_alone;
     rule.min = NumberRule::Bound{value, false};
     rule.max = rule.min;
   }

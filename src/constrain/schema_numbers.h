@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "constrain/number_language.h"
+#include "constrain/schema_compiler.h"
 #include "constrain/schema_tableau.h"
 
 namespace zerohop {
 
 class SchemaNumbers {
  public:
-  SchemaNumbers(SchemaSet& set, SchemaWork& work) : set_(set), work_(work) {}
+  SchemaNumbers(SchemaSet& set, SchemaWork& work, SchemaOptions::NumberRange range)
+      : set_(set), work_(work), range_(range) {}
 
   /// The conjunctions that `facts` amount to, one per value where an enum lists them.
   std::vector<NumberRule> rules(const SchemaFacts& facts) const;
@@ -31,6 +33,7 @@ class SchemaNumbers {
  private:
   SchemaSet& set_;
   SchemaWork& work_;
+  SchemaOptions::NumberRange range_;
   std::map<std::string, std::shared_ptr<const NumberLanguage>> languages_;
   std::unordered_map<const NumberLanguage*, std::optional<std::uint64_t>> values_;
   std::size_t memory_bytes_ = 0;

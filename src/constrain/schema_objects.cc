@@ -307,7 +307,8 @@ ObjectForm ObjectMerge::assemble(const std::vector<Presence>& presence) const {
 void ObjectMerge::run(std::vector<SchemaAlternative>& to) {
   declare_properties();
   for (const SchemaFact& fact : facts_) read(fact);
-  constexpr std::uint64_t kPropertiesMinMax = 1U << 16U;
+  // A way to the end names all that are missing, anew at each of them.
+  constexpr std::uint64_t kPropertiesMinMax = 256;
   if (exists_.size() > kCountersMax || terms_.size() > kTermsMax ||
       count_.least > kPropertiesMinMax) {
     return builder_.refuse(SchemaRefusal::Kind::kTooLarge, blame_,

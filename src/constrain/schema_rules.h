@@ -97,6 +97,7 @@ struct SchemaRule {
   std::string_view keyword;  ///< static text, for refusals
   TypeSet types = kAllTypes;
   bool integers = false;
+  bool digits_alone = false;      ///< of these integers: 1.0 is none, as in draft 4
   std::uint32_t least = 0;        ///< of counting rules: the bound of minLength and so on
   std::uint32_t most = kNoBound;  ///< the bound of maxLength and so on
   Decimal number;

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kInfinite = UINT64_MAX;
 constexpr std::size_t kWordsMax = 4'000;
 constexpr std::size_t kListedArraysMax = 300;
+// Items that must differ. A way to the end writes all that are missing, anew at each of them.
+constexpr std::uint32_t kDifferentMin = 256;
 
 class UniqueItems {
  public:
@@ -65,6 +67,10 @@ class UniqueItems {
       changed = true;
     }
     if (array.items_min > array.items_max) return true;
+    if (array.items_min > kDifferentMin) {
+      refuse("cannot be enforced for so many items");
+      return false;
+    }
     array.unique = array.items_max > 1;
     to.emplace_back(std::move(array));
     return changed;

@@ -11,7 +11,7 @@ namespace zerohop {
 
 class SchemaWork {
  public:
-  explicit SchemaWork(std::size_t work_max) : left_(work_max) {}
+  explicit SchemaWork(std::size_t work_max) : work_max_(work_max), left_(work_max) {}
 
   /// False once the compilation should end: refused, or too much done. Callers then return as soon
   /// as they can, with whatever they have; nobody looks at it.
@@ -27,6 +27,7 @@ class SchemaWork {
   }
 
   bool stopped() const { return refusal_.has_value(); }
+  std::size_t done() const { return work_max_ - left_; }
 
   /// The first refusal stays.
   void refuse(SchemaRefusal refusal) {
@@ -36,6 +37,7 @@ class SchemaWork {
   const std::optional<SchemaRefusal>& refusal() const { return refusal_; }
 
  private:
+  std::size_t work_max_;
   std::size_t left_;
   std::optional<SchemaRefusal> refusal_;
 };

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
 
 #include "constrain/constraint_test_kit.h"
 #include "constrain/mask_cache.h"
@@ -113,7 +113,62 @@ TEST(TagMachine, ReadsPartsThatEndAtALiteral) {
   EXPECT_FALSE(begins(*machine, "<p=x</p>?"));
 }
 
+TEST(TagMachine, MayStartWithThePrologueOrWithoutIt) {
+  const auto machine = make({.prologue = {literal_part("<think>"), until_part("</think>")},
+                             .prologue_presence = TagSet::Presence::kOptional,
+                             .alternatives = {{machine_part(digits())}}});
+  EXPECT_TRUE(accepts(*machine, "42"));
+  EXPECT_TRUE(accepts(*machine, "<think>42</think>7"));
+  EXPECT_FALSE(accepts(*machine, "<think>42"));
+  EXPECT_FALSE(begins(*machine, "4<"));
+}
+
+TEST(TagMachine, TakesOneOfSeveralWholeAnswers) {
+  const auto machine = make({.alternatives = {{machine_part(digits())}, {literal_part("12!")}}});
+  EXPECT_TRUE(accepts(*machine, "12"));
+  EXPECT_TRUE(accepts(*machine, "12!"));
+  EXPECT_FALSE(begins(*machine, "1!"));
+  EXPECT_FALSE(accepts(*machine, ""));
+  EXPECT_EQ(machine->shortest_end(machine->start()), "0");
+}
+
+TEST(TagMachine, KeepsTextsOutOfFreeText) {
+  const auto machine = make({.prologue = {until_part("</think>", {"<call>", "</s>"})},
+                             .rules = {tool("add")},
+                             .never_in_text = {"<think>"}});
+  EXPECT_TRUE(begins(*machine, "hm <call"));
+  EXPECT_FALSE(begins(*machine, "hm <call>"));
+  EXPECT_FALSE(begins(*machine, "hm </s>"));
+  EXPECT_TRUE(accepts(*machine, "hm </</think>so <call>add(1)</call> <think"));
+  EXPECT_FALSE(begins(*machine, "</think><think>"));
+}
+
+TEST(TagMachine, BeginsSomeSectionsOnlyAtTheBeginningOfAText) {
+  TagRule leading{.trigger = "{",
+                  .parts = {machine_part(digits()), literal_part("}")},
+                  .place = TagRule::Place::kBeginning};
+  const auto machine = make({.rules = {leading, tool("add")}, .between = ";"});
+  EXPECT_TRUE(accepts(*machine, " \n{12}"));
+  EXPECT_FALSE(begins(*machine, " {x"));
+  EXPECT_TRUE(accepts(*machine, "so {x"));
+  EXPECT_TRUE(accepts(*machine, "so <call>add(1)</call> {2}"));
+  EXPECT_FALSE(begins(*machine, "so <call>add(1)</call> {x"));
+  const auto only = make({.rules = {leading}, .text = TagSet::Text::kNone, .between = ";"});
+  EXPECT_TRUE(accepts(*only, "{1};{2}"));
+  EXPECT_FALSE(begins(*only, " "));
+}
+
 TEST(TagMachine, RefusesSetsThatMeanNothing) {
+  EXPECT_FALSE(make_tag_machine({.prologue = {until_part("")}}).ok());
+  EXPECT_FALSE(make_tag_machine({.prologue = {until_part("ab", {"ca"})}}).ok());
+  EXPECT_FALSE(make_tag_machine({.prologue = {until_part("ab", {"b"})}}).ok());
+  EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .never_in_text = {"<call>"}}).ok());
+  EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .alternatives = {{}}}).ok());
+  EXPECT_FALSE(
+      make_tag_machine({.rules = {{.trigger = "ab", .place = TagRule::Place::kBeginning}}}).ok());
+  EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = "{", .place = TagRule::Place::kBeginning}},
+                                 .calls_min = 1})
+                   .ok());
   EXPECT_FALSE(make_tag_machine({.calls_min = 1}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .calls_min = 2, .calls_max = 1}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = ""}}}).ok());
@@ -128,67 +183,96 @@ TEST(TagMachine, StartsAnewWithoutStates) {
   EXPECT_TRUE(accepts(*fresh, "text <call>add(12)</call>"));
 }
 
-// Distances to acceptance by breadth-first search over all states that few bytes can reach.
-TEST(TagMachine, KnowsTheShortestEndAndWhatIsForcedOfEveryState) {
+std::vector<TagSet> small_sets() {
   std::vector<TagSet> sets;
+  const TagRule a{.trigger = "<a", .parts = {machine_part(digits()), literal_part("1>")}};
+  const TagRule b{.trigger = "<a", .parts = {literal_part("1"), until_part("a>")}};
+  const TagRule c{.trigger = "<<", .parts = {literal_part("a")}};
+  const TagRule d{
+      .trigger = "1", .parts = {literal_part("<")}, .place = TagRule::Place::kBeginning};
   for (const TagSet::Text text :
        {TagSet::Text::kAnywhere, TagSet::Text::kBeforeCalls, TagSet::Text::kNone}) {
     for (const std::uint32_t calls_min : {0u, 1u, 2u}) {
-      TagRule a{.trigger = "<a", .parts = {machine_part(digits()), literal_part("1>")}};
-      TagRule b{.trigger = "<a", .parts = {literal_part("1"), until_part("a>")}};
-      TagRule c{.trigger = "<<", .parts = {literal_part("a")}};
       sets.push_back({.prologue = {until_part("1a")},
                       .rules = {a, b, c},
                       .calls_min = calls_min,
                       .calls_max = 2,
                       .text = text,
                       .between = ">"});
+      sets.push_back({.prologue = {literal_part("<"), until_part("1a", {"<<", ">"})},
+                      .prologue_presence = TagSet::Presence::kOptional,
+                      .rules = {b, c, d},
+                      .never_in_text = {"<1", ">>"},
+                      .calls_min = calls_min,
+                      .calls_max = 2,
+                      .text = text,
+                      .between = ">"});
     }
   }
-  constexpr std::string_view kBytes = "<a1>";
-  for (const TagSet& set : sets) {
+  sets.push_back({.prologue = {literal_part("<"), until_part("1a", {"<<"})},
+                  .prologue_presence = TagSet::Presence::kOptional,
+                  .alternatives = {{machine_part(digits()), literal_part("a")},
+                                   {literal_part("<"), until_part("a>"), literal_part("1")}}});
+  return sets;
+}
+
+struct Walk {
+  std::vector<MachineState> states;  // that some text over the alphabet can reach
+  std::map<MachineState, std::vector<MachineState>> edges;
+  std::map<MachineState, std::size_t> distance;  // to acceptance
+};
+
+Walk walk_all(ConstraintMachine& machine, std::string_view alphabet) {
+  Walk walk;
+  walk.states.push_back(machine.start());
+  for (std::size_t i = 0; i < walk.states.size(); ++i) {
+    for (const char byte : alphabet) {
+      const MachineState next = machine.step(walk.states[i], static_cast<unsigned char>(byte));
+      if (next == kDeadState) continue;
+      walk.edges[walk.states[i]].push_back(next);
+      if (std::ranges::find(walk.states, next) == walk.states.end()) walk.states.push_back(next);
+    }
+  }
+  for (const MachineState state : walk.states) {
+    if (machine.accepting(state)) walk.distance[state] = 0;
+  }
+  for (std::size_t round = 1; round < 100; ++round) {
+    std::vector<MachineState> reached;
+    for (const MachineState state : walk.states) {
+      const auto known = [&](MachineState next) { return walk.distance.contains(next); };
+      if (!known(state) && std::ranges::any_of(walk.edges[state], known)) reached.push_back(state);
+    }
+    for (const MachineState state : reached) walk.distance[state] = round;
+  }
+  return walk;
+}
+
+void check_forced(ConstraintMachine& machine, MachineState state) {
+  for (const char byte : machine.forced(state, 20)) {
+    EXPECT_FALSE(machine.accepting(state));
+    for (unsigned other = 0; other < 256; ++other) {
+      const bool alive = machine.step(state, static_cast<unsigned char>(other)) != kDeadState;
+      EXPECT_EQ(alive, other == static_cast<unsigned char>(byte));
+    }
+    state = machine.step(state, static_cast<unsigned char>(byte));
+  }
+}
+
+// Distances to acceptance by breadth-first search over all states that few bytes can reach.
+TEST(TagMachine, KnowsTheShortestEndAndWhatIsForcedOfEveryState) {
+  for (const TagSet& set : small_sets()) {
     const auto machine = make(set);
-    std::vector<MachineState> states{machine->start()};
-    std::map<MachineState, std::vector<MachineState>> edges;
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      for (const char byte : kBytes) {
-        const MachineState next = machine->step(states[i], static_cast<unsigned char>(byte));
-        if (next == kDeadState) continue;
-        edges[states[i]].push_back(next);
-        if (std::find(states.begin(), states.end(), next) == states.end()) states.push_back(next);
-      }
-      ASSERT_LT(states.size(), 2000u);
-    }
-    std::map<MachineState, std::size_t> distance;
-    for (std::size_t round = 0; distance.size() < states.size(); ++round) {
-      ASSERT_LT(round, 100u) << "a state from which nothing is accepted";
-      std::vector<MachineState> reached;
-      for (const MachineState state : states) {
-        bool here = round == 0 && machine->accepting(state);
-        for (const MachineState next : edges[state]) here = here || distance.contains(next);
-        if (here && !distance.contains(state)) reached.push_back(state);
-      }
-      for (const MachineState state : reached) distance[state] = round;
-      for (const MachineState state : states) {
-        if (round == 0 && machine->accepting(state)) distance[state] = 0;
-      }
-    }
-    for (const MachineState state : states) {
+    const Walk walk = walk_all(*machine, "<a1> ");
+    ASSERT_GT(walk.states.size(), 5u);
+    for (const MachineState state : walk.states) {
+      ASSERT_TRUE(walk.distance.contains(state)) << "a state from which nothing is accepted";
       const std::string end = machine->shortest_end(state);
       EXPECT_EQ(end.size(), machine->shortest_end_bytes(state));
       const MachineState ended = step_all(*machine, state, end);
       ASSERT_NE(ended, kDeadState);
       EXPECT_TRUE(machine->accepting(ended));
-      EXPECT_EQ(end.size(), distance.at(state));
-      MachineState at = state;
-      for (const char byte : machine->forced(state, 20)) {
-        EXPECT_FALSE(machine->accepting(at));
-        for (unsigned other = 0; other < 256; ++other) {
-          const bool alive = machine->step(at, static_cast<unsigned char>(other)) != kDeadState;
-          EXPECT_EQ(alive, other == static_cast<unsigned char>(byte));
-        }
-        at = machine->step(at, static_cast<unsigned char>(byte));
-      }
+      EXPECT_EQ(end.size(), walk.distance.at(state));
+      check_forced(*machine, state);
     }
   }
 }

@@ -7,45 +7,53 @@
 namespace zerohop {
 namespace {
 
-std::vector<TagGroup> group_rules(const std::vector<TagRule>& rules) {
+// Those that stand at the beginning alone come last: the automaton knows the others.
+std::vector<TagGroup> group_rules(const TagSet& set) {
   std::vector<TagGroup> groups;
-  for (std::uint32_t i = 0; i < rules.size(); ++i) {
+  for (std::uint32_t i = 0; i < set.rules.size(); ++i) {
+    const TagRule& rule = set.rules[i];
+    const bool beginning = rule.place == TagRule::Place::kBeginning;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const TagGroup& group) {
-      return group.trigger == rules[i].trigger;
+      return group.trigger == rule.trigger && group.beginning == beginning;
     });
     if (same != groups.end()) {
       same->rules.push_back(i);
     } else {
-      groups.push_back({rules[i].trigger, {i}, {}});
+      groups.push_back({rule.trigger, {i}, {}, beginning});
     }
   }
+  for (const std::string& text : set.never_in_text) groups.push_back({text, {}, {}, false});
+  std::stable_partition(groups.begin(), groups.end(),
+                        [](const TagGroup& group) { return !group.beginning; });
   return groups;
 }
 
 std::vector<std::string> triggers_of(const std::vector<TagGroup>& groups) {
   std::vector<std::string> triggers;
-  for (const TagGroup& group : groups) triggers.push_back(group.trigger);
+  for (const TagGroup& group : groups) {
+    if (!group.beginning) triggers.push_back(group.trigger);
+  }
   return triggers;
 }
 
-// What was read of a trigger at each state of their automaton.
+// What was read of a text at each state of their automaton.
 std::vector<std::string> read_by_state(const StopAutomaton& automaton) {
   std::vector<std::string> read(automaton.state_count());
   for (std::size_t i = 0; i < automaton.stop_count(); ++i) {
-    const std::string& trigger = automaton.stop(i);
+    const std::string& text = automaton.stop(i);
     StopAutomaton::State state = StopAutomaton::kStart;
-    for (std::size_t size = 1; size <= trigger.size(); ++size) {
-      state = automaton.next(state, static_cast<unsigned char>(trigger[size - 1]));
-      read[state] = trigger.substr(0, size);
+    for (std::size_t size = 1; size <= text.size(); ++size) {
+      state = automaton.next(state, static_cast<unsigned char>(text[size - 1]));
+      read[state] = text.substr(0, size);
     }
   }
   return read;
 }
 
-// How much of the beginning of `trigger` stands at the end of `read`.
-std::size_t read_of(std::string_view read, std::string_view trigger) {
-  for (std::size_t size = std::min(read.size(), trigger.size()); size > 0; --size) {
-    if (read.ends_with(trigger.substr(0, size))) return size;
+// How much of the beginning of `text` stands at the end of `read`.
+std::size_t read_of(std::string_view read, std::string_view text) {
+  for (std::size_t size = std::min(read.size(), text.size()); size > 0; --size) {
+    if (read.ends_with(text.substr(0, size))) return size;
   }
   return 0;
 }
@@ -64,20 +72,45 @@ std::vector<std::string> shortest_tails(const std::vector<TagPart>& parts) {
   return tails;
 }
 
+std::vector<std::shared_ptr<const TagUntil>> untils_of(const std::vector<TagPart>& parts) {
+  std::vector<std::shared_ptr<const TagUntil>> untils;
+  for (const TagPart& part : parts) {
+    const bool until = part.kind == TagPart::Kind::kUntil;
+    untils.push_back(until ? std::make_shared<const TagUntil>(part) : nullptr);
+  }
+  return untils;
+}
+
+std::shared_ptr<const StopAutomaton> marks_of(const TagPart& part) {
+  std::vector<std::string> marks{part.text};
+  marks.insert(marks.end(), part.never.begin(), part.never.end());
+  return StopAutomaton::compile(marks);
+}
+
 }  // namespace
 
 bool shorter(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+TagUntil::TagUntil(const TagPart& part) : marks(marks_of(part)) {
+  for (const std::string& read : read_by_state(*marks)) {
+    rest.push_back(part.text.substr(read_of(read, part.text)));
+  }
+}
+
 TagPlan::TagPlan(TagSet tags)
     : set(std::move(tags)),
-      groups(group_rules(set.rules)),
+      groups(group_rules(set)),
       triggers(StopAutomaton::compile(triggers_of(groups))),
-      read(read_by_state(*triggers)) {
-  for (const TagRule& rule : set.rules) tails.push_back(shortest_tails(rule.parts));
-  tails.push_back(shortest_tails(set.prologue));
+      read(read_by_state(*triggers)),
+      any_at_beginning(!groups.empty() && groups.back().beginning) {
+  for (std::uint32_t rule = 0; rule < rule_count(); ++rule) {
+    tails.push_back(shortest_tails(parts_of(rule)));
+    untils.push_back(untils_of(parts_of(rule)));
+  }
   for (TagGroup& group : groups) {
+    if (group.rules.empty()) continue;
     group.shortest = tails[group.rules.front()][0];
     for (const std::uint32_t rule : group.rules) {
       if (shorter(tails[rule][0], group.shortest)) group.shortest = tails[rule][0];
@@ -85,11 +118,22 @@ TagPlan::TagPlan(TagSet tags)
     const std::string call = group.trigger + group.shortest;
     if (shortest_call.empty() || shorter(call, shortest_call)) shortest_call = call;
   }
+  for (std::uint32_t rule = first_alternative(); rule < rule_count(); ++rule) {
+    const std::string& text = tails[rule][0];
+    if (rule == first_alternative() || shorter(text, shortest_alternative)) {
+      shortest_alternative = text;
+    }
+  }
   calls_cap = set.calls_max == TagSet::kAnyNumber ? std::max(set.calls_min, 1u) : set.calls_max;
 }
 
+const std::vector<TagPart>& TagPlan::parts_of(std::uint32_t rule) const {
+  if (rule < set.rules.size()) return set.rules[rule].parts;
+  return rule == prologue() ? set.prologue : set.alternatives[rule - first_alternative()];
+}
+
 std::string TagPlan::shortest_behind(std::uint32_t calls) const {
-  std::string text;
+  std::string text = shortest_alternative;
   while (calls < set.calls_min) {
     if (!text_allowed(calls) && calls > 0) text += set.between;
     text += shortest_call;
@@ -102,6 +146,7 @@ std::string TagPlan::shortest_text(std::uint32_t calls, StopAutomaton::State sta
   if (calls >= set.calls_min) return {};
   std::string best;
   for (const TagGroup& group : groups) {
+    if (group.rules.empty() || group.beginning) continue;
     const std::size_t begun = read_of(read[state], group.trigger);
     std::string text = group.trigger.substr(begun) + group.shortest;
     if (best.empty() || shorter(text, best)) best = std::move(text);
@@ -110,6 +155,7 @@ std::string TagPlan::shortest_text(std::uint32_t calls, StopAutomaton::State sta
 }
 
 bool TagPlan::text_allowed(std::uint32_t calls) const {
+  if (!set.alternatives.empty()) return false;
   return set.text == TagSet::Text::kAnywhere ||
          (set.text == TagSet::Text::kBeforeCalls && calls == 0);
 }

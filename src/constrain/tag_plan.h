@@ -16,11 +16,26 @@ namespace zerohop {
 /// The order of shortest texts: by size, then by bytes.
 bool shorter(const std::string& a, const std::string& b);
 
-/// The rules of one trigger.
+/// White space, in front of what stands at the beginning of a text.
+bool is_tag_space(unsigned char byte);
+
+/// The errors of make_tag_machine().
+Result<void> check_tag_set(const TagSet& set);
+
+/// The rules of one trigger, or a text that must not come.
 struct TagGroup {
   std::string trigger;
-  std::vector<std::uint32_t> rules;
-  std::string shortest;  ///< the shortest section, behind the trigger
+  std::vector<std::uint32_t> rules;  ///< none: the text must not come
+  std::string shortest;              ///< the shortest section, behind the trigger
+  bool beginning = false;            ///< TagRule::Place::kBeginning
+};
+
+/// Where a part of kUntil stands in its text.
+struct TagUntil {
+  explicit TagUntil(const TagPart& part);
+
+  std::shared_ptr<const StopAutomaton> marks;  ///< the end, then the texts that never come
+  std::vector<std::string> rest;               ///< by state: the missing end
 };
 
 struct TagPlan {
@@ -34,15 +49,26 @@ struct TagPlan {
   bool text_allowed(std::uint32_t calls) const;
   bool more_allowed(std::uint32_t calls) const { return calls < set.calls_max; }
 
+  /// The parts of a rule; behind the rules come the prologue and the alternatives.
+  const std::vector<TagPart>& parts_of(std::uint32_t rule) const;
+  std::uint32_t prologue() const { return static_cast<std::uint32_t>(set.rules.size()); }
+  std::uint32_t first_alternative() const { return prologue() + 1; }
+  std::uint32_t rule_count() const {
+    return first_alternative() + static_cast<std::uint32_t>(set.alternatives.size());
+  }
+
   TagSet set;
   std::vector<TagGroup> groups;                   // in the order of the rules
   std::shared_ptr<const StopAutomaton> triggers;  // of the groups; none contains another one
   std::vector<std::string> read;  // by state of `triggers`: the beginning of one that was read
-  /// By rule (rules.size(): the prologue) and part: the shortest text of the parts from there on;
-  /// of the last part + 1: empty.
+  bool any_at_beginning = false;
+  /// By rule as in parts_of(), and part: the shortest text of the parts from there on; of the last
+  /// part + 1: empty.
   std::vector<std::vector<std::string>> tails;
-  std::string shortest_call;    // the shortest trigger with its section
-  std::uint32_t calls_cap = 0;  // larger numbers of sections make no difference
+  std::vector<std::vector<std::shared_ptr<const TagUntil>>> untils;  // likewise; null: another kind
+  std::string shortest_call;         // the shortest trigger with its section
+  std::string shortest_alternative;  // empty where there is none
+  std::uint32_t calls_cap = 0;       // larger numbers of sections make no difference
 };
 
 }  // namespace zerohop

@@ -41,10 +41,21 @@ void MaskBuilder::remove(Token token) {
   mask_.bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
 }
 
+bool MaskBuilder::few_bits() const {
+  std::size_t count = 0;
+  for (const std::uint64_t word : mask_.bits) {
+    if (word == 0) continue;
+    count += static_cast<std::size_t>(std::popcount(word));
+    if (count > sparse_max()) return false;
+  }
+  return true;
+}
+
 TokenMask MaskBuilder::take() {
   std::sort(mask_.ids.begin(), mask_.ids.end());
   mask_.ids.erase(std::unique(mask_.ids.begin(), mask_.ids.end()), mask_.ids.end());
-  if (!mask_.bits.empty() && mask_.count() <= sparse_max()) {
+  if (mask_.ids.size() > sparse_max()) spread();
+  if (!mask_.bits.empty() && few_bits()) {
     TokenMask list;
     mask_.for_each([&](Token token) { list.ids.push_back(token); });
     mask_ = std::move(list);

@@ -35,7 +35,8 @@ struct TokenMask {
   }
 };
 
-/// Collects a mask: a list at first, bits as soon as these are smaller.
+/// Collects a mask: a short list at first, then bits; what take() returns is a list as long as that
+/// is half of what bits take. Sorting a long list would cost more than going through all bits.
 class MaskBuilder {
  public:
   explicit MaskBuilder(std::size_t width) : width_(width) {}
@@ -43,7 +44,7 @@ class MaskBuilder {
   void add(Token token) {
     if (mask_.bits.empty()) {
       mask_.ids.push_back(token);
-      if (mask_.ids.size() > sparse_max()) spread();
+      if (mask_.ids.size() > kListMax) spread();
     } else {
       const auto index = static_cast<std::size_t>(token);
       mask_.bits[index / 64] |= std::uint64_t{1} << (index % 64);
@@ -57,8 +58,11 @@ class MaskBuilder {
   TokenMask take();
 
  private:
+  static constexpr std::size_t kListMax = 32;
+
   /// Half of what bits take: sampling over ids is cheaper as well.
   std::size_t sparse_max() const { return width_ / 64 + 1; }
+  bool few_bits() const;
   void spread();
 
   std::size_t width_;

@@ -11,7 +11,10 @@ namespace {
 // Bytes that no valid UTF-8 text has.
 bool never_in_text(unsigned byte) { return byte == 0xc0 || byte == 0xc1 || byte >= 0xf5; }
 
-bool rare_control(unsigned byte) {
+// Control characters, and the first bytes of planes 4 to 11 of Unicode, where no character is
+// assigned: vocabularies made from a sample of texts leave some of them out.
+bool rare(unsigned byte) {
+  if (byte == 0xf1 || byte == 0xf2) return true;
   return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f;
 }
 
@@ -41,8 +44,13 @@ TokenTrie::TokenTrie(std::vector<std::string> bytes, std::vector<Token> end_toke
   }
   trie_ = ByteTrie(std::move(entries));
   for (unsigned byte = 0; byte < 256; ++byte) {
-    if (rare_control(byte) && !byte_tokens_[byte]) covers_controls_ = false;
+    if (rare(byte) && !byte_tokens_[byte]) covers_controls_ = false;
   }
+}
+
+bool TokenTrie::has_bytes_of(std::string_view text) const {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; });
 }
 
 bool TokenTrie::is_end(Token token) const {
@@ -67,7 +75,7 @@ std::optional<std::vector<Token>> TokenTrie::greedy(std::string_view text) const
 
 Result<void> TokenTrie::covers_bytes() const {
   for (unsigned byte = 0; byte < 256; ++byte) {
-    if (never_in_text(byte) || rare_control(byte) || byte_tokens_[byte]) continue;
+    if (never_in_text(byte) || rare(byte) || byte_tokens_[byte]) continue;
     return invalid_request("",
                            "answers of this model cannot be constrained: its vocabulary has no "
                            "token for the single byte " +

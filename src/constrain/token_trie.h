@@ -40,17 +40,21 @@ class TokenTrie {
   /// Values are tokens.
   const ByteTrie& trie() const { return trie_; }
 
+  /// Every byte of `text` is a token by itself, so it takes no more tokens than bytes.
+  bool has_bytes_of(std::string_view text) const;
+
   /// The longest match first: a way to write `text` in tokens. Nothing where a byte has no token.
   std::optional<std::vector<Token>> greedy(std::string_view text) const;
 
   /// Whether constraints can be had with this vocabulary: every byte that valid UTF-8 text is made
-  /// of, control characters other than tab and line breaks aside, must be a token by itself. Then
+  /// of must be a token by itself; control characters other than tab and line breaks, and the first
+  /// bytes of characters from planes 4 to 11 (nothing is assigned there) may be missing. Then
   /// any text of n bytes can be written in n tokens, whatever was written before. Without that a
   /// constraint could get stuck, so it is refused; no known family of models is concerned.
   Result<void> covers_bytes() const;
 
-  /// All control characters are tokens as well. If not, a session looks ahead: it allows no token
-  /// behind which the shortest end cannot be written.
+  /// Those that may be missing are tokens as well. If not, a session looks ahead: it allows no
+  /// token behind which the shortest end cannot be written.
   bool covers_controls() const { return covers_controls_; }
 
  private:

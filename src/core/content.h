@@ -61,6 +61,11 @@ struct ToolDefinition {
   std::string input_schema;  ///< one JSON object, compact, keys in the client's order
   bool strict = false;       ///< the client asks that input matches the schema exactly
   bool deferred = false;     ///< not shown before a ToolReferenceBlock names it
+  /// Values that the conversation names are made a little likelier in the arguments, never forced.
+  bool live_arguments = false;
+  /// Where the client wrote the schema, for complaints: `tools[2].input_schema`. Empty: the schema
+  /// is not the client's.
+  std::string field = {};
 };
 
 enum class ToolChoiceKind : std::uint8_t {
@@ -74,6 +79,7 @@ struct ToolChoice {
   ToolChoiceKind kind = ToolChoiceKind::kAuto;
   std::string name;      ///< of kTool; one of the request's tools
   bool parallel = true;  ///< false: at most one call in the answer
+  friend bool operator==(const ToolChoice&, const ToolChoice&) = default;
 };
 
 enum class ThinkingMode : std::uint8_t {
@@ -87,11 +93,22 @@ enum class OutputFormat : std::uint8_t {
   kText,
   kJson,        ///< one JSON object
   kJsonSchema,  ///< one JSON value that matches a schema
+  kRegex,       ///< a text that an ECMA-262 pattern matches as a whole
+  kGrammar,     ///< a text of a grammar (constrain/grammar_syntax.h)
+  kChoice,      ///< one of some texts
 };
 
 struct OutputRules {
   OutputFormat format = OutputFormat::kText;
-  std::string schema;  ///< of kJsonSchema: one JSON object (or true), compact
+  std::string schema;                     ///< of kJsonSchema: one JSON object (or true), compact
+  std::string pattern = {};               ///< of kRegex and kGrammar
+  std::vector<std::string> choices = {};  ///< of kChoice: at least one, none empty
+  /// A schema that cannot be enforced exactly is an error; false: the answer is then one JSON value
+  /// and the reply says so.
+  bool strict = true;
+  /// Where the client wrote the schema, pattern, grammar or list (or the format, where it has none
+  /// of them), for complaints: `output_config.format.schema`.
+  std::string field = {};
 };
 
 }  // namespace zerohop

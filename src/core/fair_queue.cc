@@ -117,7 +117,6 @@ void FairQueue::lift(const Work& work) {
 
 // Negative `tokens` are given back.
 void FairQueue::add(const Work& work, double tokens) {
-  charged_tokens_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(tokens));
   const double charged = tokens / options_.classes[class_of(work)].weight;
   ClassBooks& books = books_of(work);
   books.served += charged;

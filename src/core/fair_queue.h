@@ -144,9 +144,6 @@ class FairQueue {
   std::size_t running() const { return running_; }
   /// Prompt tokens of all waiting ones that are not cached.
   std::uint64_t waiting_tokens() const { return waiting_tokens_; }
-  /// Charged to all tenants since the start; of those that run, what they will be charged for their
-  /// prompts is in it.
-  std::uint64_t charged_tokens() const { return charged_tokens_; }
   /// Tenants, by class, that are remembered.
   std::size_t accounts() const;
 
@@ -225,7 +222,6 @@ class FairQueue {
   std::array<ClassBooks, kPriorityClasses> classes_;
   std::size_t running_ = 0;
   std::uint64_t waiting_tokens_ = 0;
-  std::uint64_t charged_tokens_ = 0;
   std::uint64_t turns_ = 0;
 };
 

@@ -73,6 +73,15 @@ inline constexpr std::size_t kModelNameBytesMax = 256;
 /// Stop sequences of one request, and bytes of one of them: the automaton has one state a byte.
 inline constexpr std::size_t kStopSequencesMax = 64;
 inline constexpr std::size_t kStopSequenceBytesMax = 1'024;
+/// Bytes of a JSON Schema, a grammar or a pattern that an answer must match, and of a list of
+/// choices with all their bytes: what constrain/ reads at most (JsonLimits, grammar_syntax.h,
+/// pattern_tree.h). Real schemas stay under 100 KiB.
+inline constexpr std::size_t kSchemaBytesMax = 4u << 20;
+inline constexpr std::size_t kGrammarBytesMax = 1u << 20;
+inline constexpr std::size_t kPatternBytesMax = 256u << 10;
+inline constexpr std::size_t kChoicesBytesMax = 1u << 20;
+/// Choices of such a list: each becomes part of one automaton.
+inline constexpr std::size_t kOutputChoicesMax = 10'000;
 /// max_tokens when the client sends none (a lenience; the hosted API requires the field).
 inline constexpr std::uint32_t kDefaultMaxTokens = 2'048;
 /// Above it every token is practically as likely as every other.
@@ -116,6 +125,10 @@ inline constexpr std::uint32_t kPrefillRowsMin = 8;
 inline constexpr int kPromptPart = 2;
 /// … up to a step of so many objectives.
 inline constexpr int kStepObjectivesMax = 2;
+/// Tokens of forced text that one sampled token brings along before they are computed. On two cores
+/// the default model computes half of that in an inter-token objective, and the step is cut to it;
+/// texts that leave no choice for longer are rare (keys of an object, a constant).
+inline constexpr std::uint32_t kForcedTokensMax = 32;
 /// No running stream waits longer than this because somebody else sent a long prompt.
 inline constexpr std::chrono::milliseconds kItlObjective{100};
 

@@ -41,6 +41,8 @@ struct Conversation {
   std::vector<Message> messages;  ///< not empty
   std::vector<ToolDefinition> tools;
   ToolChoice tool_choice;  ///< means nothing without tools
+  /// Calls are valid by construction; false: the model writes them as it likes.
+  bool constrain_tools = true;
   ThinkingMode thinking = ThinkingMode::kDefault;
   OutputRules output;
   /// The last of the client's marks, in the order tools, system, messages.

@@ -48,7 +48,7 @@ std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
   // Prompts are computed while sequences become free, so the longer of the two counts.
   const double prompts =
       static_cast<double>(engine.queued_tokens) / rates->prompt_tokens_per_second;
-  const double wait = std::max(prompts, sequence_wait(engine));
+  const double wait = std::max(prompts, sequence_wait(engine)) * question.part_in_front;
   const double first =
       wait + question.uncached_tokens / rates->prompt_tokens_per_second + rates->step_seconds;
   const double rest = question.max_tokens > 0 ? question.max_tokens - 1.0 : 0.0;

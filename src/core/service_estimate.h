@@ -15,6 +15,7 @@ struct ServiceQuestion {
   std::uint32_t uncached_tokens = 0;  ///< of the prompt
   std::uint32_t max_tokens = 0;
   Duration itl_objective{};  ///< of the engine: how long a step may be while somebody decodes
+  double part_in_front = 1;  ///< of what waits, the part whose turn comes before
 };
 
 struct ServiceEstimate {
@@ -25,8 +26,8 @@ struct ServiceEstimate {
 
 /// Nothing while the engine has not learned its rates.
 ///
-/// Whatever waits or is in prefill is taken to come first. Fair order may be kinder to this one, so
-/// the estimate is an upper one for tenants that were served little.
+/// Whatever waits or is in prefill is taken to come first, unless `part_in_front` says better: with
+/// fair turns a tenant that asks for little has less in front of it.
 std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
                                                 const ServiceQuestion& question);
 

@@ -12,6 +12,26 @@
 
 namespace zerohop {
 
+/// What became of constraints on answers; totals since start unless said otherwise.
+struct ConstraintCounts {
+  std::uint64_t checks = 0;         ///< sampled tokens that were looked at
+  std::uint64_t misses = 0;         ///< of these, not allowed: a mask was needed
+  std::uint64_t redraws = 0;        ///< draws from a mask behind which too few tokens were left
+  std::uint64_t closings = 0;       ///< misses where only the shortest end was left
+  double legal_mass = 0;            ///< sum over misses: how likely a legal token was
+  std::uint64_t forced_tokens = 0;  ///< accepted without a draw, because nothing else was possible
+  std::uint64_t closed_early = 0;   ///< answers that were brought to their end for want of tokens
+  std::uint64_t refused = 0;        ///< requests whose shortest text did not fit
+  std::uint64_t masks_built = 0;
+  std::uint64_t mask_hits = 0;  ///< masks that were there
+  Duration mask_time{};         ///< for those that were built
+  Duration mask_time_max{};     ///< for one
+  // Now
+  std::uint64_t mask_bytes = 0;
+  std::uint32_t machines = 0;  ///< of different constraints, followed or kept
+  std::uint64_t machine_bytes = 0;
+};
+
 struct EngineSnapshot {
   TimePoint taken_at{};
 
@@ -51,6 +71,9 @@ struct EngineSnapshot {
 
   // Totals since start
   std::uint64_t steps = 0;
+  std::uint32_t threads = 0;         ///< that compute, now
+  std::uint64_t thread_changes = 0;  ///< of their number, probes included
+  std::uint64_t steps_outrun = 0;    ///< stopped to be computed with fewer threads
   std::uint64_t steps_aborted = 0;
   std::uint64_t prompt_tokens_computed = 0;
   std::uint64_t prompt_tokens_cached = 0;
@@ -72,7 +95,7 @@ struct EngineSnapshot {
   std::uint64_t retries_no_room = 0;
   std::uint64_t retries_fatal = 0;
   std::uint64_t retries_not_finite = 0;
-  std::uint64_t tokens_charged = 0;  ///< to tenants; see FairQueue::charged_tokens()
+  std::uint64_t tokens_charged = 0;  ///< computed for tenants, each once
   std::uint64_t output_tokens = 0;
   std::uint64_t requests_finished = 0;
   std::uint64_t requests_failed = 0;
@@ -80,7 +103,8 @@ struct EngineSnapshot {
   std::uint64_t cancelled_prefill = 0;
   std::uint64_t cancelled_decode = 0;
   std::uint64_t embedding_tokens = 0;  ///< computed for vectors
-  Duration busy{};                     ///< time inside steps
+  ConstraintCounts constraints;
+  Duration busy{};  ///< time inside steps
 
   Duration last_step{};
   std::uint32_t last_step_rows = 0;

@@ -18,6 +18,9 @@ constexpr int kAgedShare = 4;
 // 0.2 % of the throughput (light simulation, fairness_simulation.h).
 constexpr int kFirstTokenShare = 2;
 
+// Forced rows leave prompts that wait one part in so many of what decoders leave.
+constexpr int kForcedShare = 2;
+
 // A cut to whole tiles may cost a step at most one row in so many.
 constexpr std::uint32_t kTileLossMax = 8;
 
@@ -25,8 +28,6 @@ struct Tally {
   StepSize size;
   std::uint32_t logit_rows = 0;
 };
-
-bool is_single(const PlanInput& input) { return input.decoding && input.pending == 1; }
 
 // Cuts `rows` so that the whole batch is a multiple of the tile, where little is lost by it and
 // `least` remain.
@@ -56,10 +57,13 @@ class Planner {
   }
 
   std::vector<std::uint32_t> plan() {
-    const bool prompts = !std::all_of(inputs_.begin(), inputs_.end(), is_single);
+    const bool prompts = !std::all_of(inputs_.begin(), inputs_.end(),
+                                      [](const PlanInput& input) { return input.is_decoder(); });
     if (options_.kind != StepKind::kExactPrefill || !prompts) add_decoders();
     if (options_.kind == StepKind::kMixed) {
-      if (tally_.size.rows > 0) stretch();
+      const Duration decoders = cost_.predict(tally_.size);
+      add_forced(prompts);
+      if (tally_.size.rows > 0) stretch(decoders);
       add_prompts();
     } else if (tally_.size.rows == 0) {
       add_one_prompt();
@@ -71,13 +75,22 @@ class Planner {
   void add_decoders() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       ZH_DCHECK(inputs_[i].pending > 0);
-      if (is_single(inputs_[i]) && has_room()) add(i, 1);
+      if (inputs_[i].is_decoder() && has_room()) add(i, 1);
     }
   }
 
-  // After the decoders were added.
-  void stretch() {
-    const Duration decoders = cost_.predict(tally_.size);
+  // Behind the first row of a decoder that has one.
+  void add_forced(bool prompts_wait) {
+    const Duration all = time_left();
+    const Duration left_to_others = prompts_wait ? all / kForcedShare : Duration::zero();
+    for (std::size_t i = 0; i < inputs_.size() && has_room(); ++i) {
+      if (rows_[i] == 0 || rows_[i] == inputs_[i].pending) continue;
+      add(i, piece_of(i, {time_left() - left_to_others, 0, Tiles::kIgnore}));
+    }
+  }
+
+  // `decoders`: what their single rows take.
+  void stretch(Duration decoders) {
     const Duration wanted = decoders + decoders / limits::kPromptPart;
     const Duration most = options_.itl_objective * limits::kStepObjectivesMax;
     budget_ = std::max(budget_, std::min(wanted, most));
@@ -119,7 +132,7 @@ class Planner {
   std::vector<std::size_t> prompts_by_rank() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (!is_single(inputs_[i])) order.push_back(i);
+      if (!inputs_[i].is_decoder()) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
       return inputs_[a].rank < inputs_[b].rank;

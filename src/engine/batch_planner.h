@@ -1,5 +1,6 @@
-// Chooses the tokens of one step: first one row for every sequence that decodes, then prefill in
-// fair order (prefill_order.h) until the step's time is spent.
+// Chooses the tokens of one step: first one row for every sequence that decodes, then more rows for
+// those that have forced tokens to compute (engine_constrain.cc), then prefill in fair order
+// (prefill_order.h) until the step's time is spent.
 //
 // The time comes from the ITL objective. While somebody decodes, a step may take that long, so a
 // running stream waits for one objective (two where decoders fill most of it, see below) because
@@ -9,6 +10,11 @@
 // Decoders that take most of the objective by themselves (many of them, over many cells) leave
 // prompts a third of the step all the same, up to twice the objective in all: at eight rows a step
 // a queue of short prompts would wait far longer than the streams gain by it.
+//
+// Forced rows come before prompts: their text is out, and its stream waits for the token behind
+// them. They get what the decoders leave of the objective, or half of it where prompts wait, in the
+// order given; what finds no room advances by its one row. One that takes k rows now spares k steps
+// in which it would have had a row each, so prompts lose nothing over time.
 //
 // The first prompt advances by limits::kPrefillRowsMin rows or more, unless decoders leave no time
 // and an aged one takes its turn; what it leaves goes to the next. A prompt that has been passed
@@ -44,6 +50,7 @@
 #include <span>
 #include <vector>
 
+#include "core/limits.h"
 #include "engine/cost_model.h"
 
 namespace zerohop {
@@ -55,6 +62,10 @@ struct PlanInput {
   bool decoding = false;       ///< a client watches tokens arrive
   std::uint32_t rank = 0;      ///< of prompts: lower goes first; equal ones in the order given
   bool aged = false;           ///< of prompts: was passed over for long
+
+  /// It has a row in every step: its last token, and perhaps some that a constraint forced behind
+  /// it. With more it has lost cells and catches up like a prompt.
+  bool is_decoder() const { return decoding && pending <= 1 + limits::kForcedTokensMax; }
 };
 
 /// What a step may hold. Exact steps never mix: the library computes a lone row of a prompt by

@@ -29,6 +29,41 @@ TEST(BatchPlanner, GivesEveryDecoderOneRow) {
   EXPECT_EQ(plan_rows(inputs, CostModel(), options()), std::vector<std::uint32_t>(8, 1));
 }
 
+// So many forced tokens behind the one that every decoder has.
+PlanInput forced(std::uint32_t more) { return {1 + more, 10, true}; }
+
+TEST(BatchPlanner, ComputesForcedTokensTogetherWhereTheObjectiveAllows) {
+  const std::vector<PlanInput> inputs{decoder(), forced(7), forced(4)};
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options()), (std::vector<std::uint32_t>{1, 8, 5}));
+}
+
+TEST(BatchPlanner, KeepsToTheObjectiveWithForcedTokens) {
+  const CostModel cost;
+  const std::vector<PlanInput> inputs(8, forced(limits::kForcedTokensMax));
+  const auto rows = plan_rows(inputs, cost, options());
+  EXPECT_TRUE(std::all_of(rows.begin(), rows.end(), [](std::uint32_t n) { return n >= 1; }));
+  EXPECT_GT(rows[0], rows[7]);
+  EXPECT_LE(cost.predict({sum(rows), 10 * sum(rows) + 500}), milliseconds(105));
+}
+
+TEST(BatchPlanner, GivesForcedTokensOneRowEachWhereDecodersTakeTheObjective) {
+  const std::vector<PlanInput> inputs(40, forced(4));
+  EXPECT_EQ(plan_rows(inputs, CostModel(), options()), std::vector<std::uint32_t>(40, 1));
+}
+
+TEST(BatchPlanner, GivesPromptsTheirShareBesideForcedTokens) {
+  const std::vector<PlanInput> inputs{forced(20), forced(20), prompt(2000)};
+  const auto rows = plan_rows(inputs, CostModel(), options());
+  EXPECT_GT(rows[0] + rows[1], 12u);
+  EXPECT_GE(rows[2] + 2, rows[0] + rows[1]);
+}
+
+TEST(BatchPlanner, TakesADecoderWithMoreThanForcedTokensForAPrompt) {
+  EXPECT_TRUE(forced(limits::kForcedTokensMax).is_decoder());
+  EXPECT_FALSE(forced(limits::kForcedTokensMax + 1).is_decoder());
+  EXPECT_FALSE(prompt(1).is_decoder());
+}
+
 TEST(BatchPlanner, SpendsWhatDecodersLeaveOnThePrompt) {
   const std::vector<PlanInput> inputs{decoder(), prompt(2000), decoder()};
   const auto rows = plan_rows(inputs, CostModel(), options());

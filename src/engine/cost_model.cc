@@ -20,6 +20,9 @@ constexpr double kShapeUnknown = 0.5 * 0.5;
 constexpr double kSpeedDrift = 0.05 * 0.05;
 constexpr double kShapeDrift = 0.01 * 0.01;
 
+// After a change of the number of threads: some 30 %.
+constexpr double kSpeedChanged = 0.3 * 0.3;
+
 constexpr double kOutlier = 4.0;
 constexpr double kStepSecondsMin = 1e-7;
 // Rows between which the cost of one more is taken.
@@ -48,9 +51,21 @@ double CostModel::cell_seconds(std::uint64_t cells) const {
   return kCellSeconds * static_cast<double>(cells) * attention_.factor();
 }
 
-double CostModel::seconds_of(const StepSize& size) const {
-  return speed_.factor() * (row_seconds(size.rows) + cell_seconds(size.cells_read));
+double CostModel::work_of(const StepSize& size) const {
+  return row_seconds(size.rows) + cell_seconds(size.cells_read);
 }
+
+double CostModel::seconds_of(const StepSize& size) const { return speed_.factor() * work_of(size); }
+
+double CostModel::slowness(const StepSize& size, Duration measured) const {
+  return std::max(to_seconds(measured), kStepSecondsMin) / work_of(size);
+}
+
+Duration CostModel::at_slowness(const StepSize& size, double slowness) const {
+  return from_seconds(slowness * work_of(size));
+}
+
+void CostModel::expect_slowness(double slowness) { speed_ = {std::log(slowness), kSpeedChanged}; }
 
 Duration CostModel::predict(const StepSize& size) const { return from_seconds(seconds_of(size)); }
 

@@ -64,6 +64,13 @@ class CostModel {
 
   void learn(const StepSize& size, Duration measured);
 
+  /// `measured` over what the size of the step alone makes it take: how slow the machine was.
+  double slowness(const StepSize& size, Duration measured) const;
+  /// What a step takes on a machine of that slowness.
+  Duration at_slowness(const StepSize& size, double slowness) const;
+  /// The machine is about that slow from here on: another number of threads computes.
+  void expect_slowness(double slowness);
+
  private:
   static constexpr std::size_t kKnots = 10;  // 1, 2, 4 … 512 rows
 
@@ -84,6 +91,7 @@ class CostModel {
   static Place place_of(std::uint32_t rows);
   double row_seconds(std::uint32_t rows) const;
   double cell_seconds(std::uint64_t cells) const;
+  double work_of(const StepSize& size) const;
   double seconds_of(const StepSize& size) const;
 
   Estimate speed_;

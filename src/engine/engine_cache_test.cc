@@ -316,6 +316,31 @@ TEST(EngineCache, ShedsNewRequestsOnTheLastRungOnlyAndTakesThemAgainLater) {
   EXPECT_NE(engine.complete({.prompt = "later"})->find<Finished>(), nullptr);
 }
 
+TEST(EngineCache, TakesATenantOnTheLastRungThatAsksForLessThanItsShare) {
+  ContextOptions context = harness_context();
+  context.sequences = 1;
+  EngineOptions options;
+  options.pressure.wait_max = std::chrono::seconds(2);
+  EngineHarness engine(endless_model(), context, options);
+  const Scheduling heavy{.tenant = TenantId(1)};
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    engine.submit({.prompt = prompt_of(200, i), .max_tokens = 40, .scheduling = heavy});
+  }
+  while (engine.loop->snapshot().rung != PressureRung::kShed) ASSERT_TRUE(engine.step());
+  engine.submit({.prompt = "one more", .scheduling = heavy});
+  ASSERT_FALSE(engine.last_submit.ok());
+  EXPECT_EQ(engine.last_submit.error().code, ErrorCode::kShed);
+  const auto light = engine.submit({.prompt = "light", .scheduling = {.tenant = TenantId(2)}});
+  ASSERT_TRUE(engine.last_submit.ok()) << engine.last_submit.error().message;
+  while (!light->done) {
+    ASSERT_TRUE(engine.step());
+    light->read();
+  }
+  EXPECT_NE(light->find<Finished>(), nullptr);
+  EXPECT_GT(engine.loop->snapshot().queued, 5u) << "those who wait are still there";
+  engine.run();
+}
+
 TEST(EngineDeadline, EndsARequestWhoseDeadlineIsOverInEveryPhase) {
   EngineHarness engine(endless_model(), harness_context());
   const auto ask = [&engine](std::size_t bytes, Duration time) {
@@ -358,6 +383,43 @@ TEST(EngineDeadline, RefusesWhatCannotBeInTimeBeforeItIsComputed) {
   EXPECT_EQ(late->find<Failed>()->error.code, ErrorCode::kTimeout);
   EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, computed);
   EXPECT_EQ(engine.loop->snapshot().deadlines_refused, 1u);
+}
+
+TEST(EngineDeadline, RefusesWhatCannotBeInTimeWhileItWouldHaveToWait) {
+  ContextOptions context = harness_context();
+  context.sequences = 1;
+  EngineHarness engine(endless_model(), context);
+  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
+  const auto running = engine.submit({.prompt = prompt_of(200, 2), .max_tokens = 40});
+  engine.step();
+  const auto late = engine.submit(
+      {.prompt = prompt_of(200, 3),
+       .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(100)}});
+  engine.step();
+  late->read();
+  ASSERT_NE(late->find<Failed>(), nullptr) << "at once, not when a slot is free";
+  EXPECT_EQ(late->find<Failed>()->error.code, ErrorCode::kTimeout);
+  EXPECT_EQ(engine.loop->snapshot().queued, 0u);
+  engine.run();
+}
+
+TEST(EngineDeadline, CountsOnAPromptThatSomebodyElseComputesRightNow) {
+  ContextOptions context = harness_context();
+  context.window = 1024;
+  EngineHarness engine(endless_model(), context);
+  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
+  const double rate = engine.loop->snapshot().prefill_tokens_per_second;
+  ASSERT_GT(rate, 0);
+  const std::string prompt = prompt_of(900, 2);
+  const auto first = engine.submit({.prompt = prompt, .max_tokens = 1});
+  while (engine.loop->snapshot().prompt_tokens_computed < 200 + 600) ASSERT_TRUE(engine.step());
+  const auto second =
+      engine.submit({.prompt = prompt,
+                     .max_tokens = 1,
+                     .scheduling = {.deadline = engine.clock.now() + from_seconds(700 / rate)}});
+  engine.run();
+  second->read();
+  EXPECT_NE(second->find<Finished>(), nullptr);
 }
 
 TEST(EngineDeadline, AbortsADecodeInWhichEverybodyIsTooLate) {

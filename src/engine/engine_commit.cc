@@ -45,8 +45,9 @@ void EngineLoop::advance(Sequence& sequence) {
   sequence.computed += static_cast<std::int32_t>(sequence.step_rows);
   FaultFinder::acquit_if_past(sequence);
   if (sequence.computed > sequence.charged) {
-    queue_.charge(sequence.work(),
-                  static_cast<std::uint32_t>(sequence.computed - sequence.charged));
+    const auto tokens = static_cast<std::uint32_t>(sequence.computed - sequence.charged);
+    queue_.charge(sequence.work(), tokens);
+    state_.tokens_charged += tokens;
     sequence.charged = sequence.computed;
   }
   if (sequence.phase == Phase::kPrefill) state_.prompt_tokens_computed += sequence.step_rows;
@@ -60,37 +61,55 @@ void EngineLoop::advance(Sequence& sequence) {
 std::optional<Token> EngineLoop::draw(Sequence& sequence) {
   const std::span<float> logits = context_->logits(*sequence.logits_row);
   SampleInput input{sequence.request.sampling};
+  if (sequence.constraint) {
+    limit_by_meter(sequence);
+    input.constraint = sequence.constraint.get();
+  }
+  if (sequence.soft_bias) input.soft_bias = sequence.soft_bias->biases();
   if (sequence.counts) input.seen = sequence.counts->seen();
   if (sequence.request.top_logprobs) chances_.read(logits, *sequence.request.top_logprobs);
   return sampler_.sample(logits, input, sequence.random);
 }
 
+// A sampled token, and what a constraint then leaves no choice about.
 void EngineLoop::accept(Sequence& sequence, Token token) {
-  EngineRequest& request = sequence.request;
   ++sampled_;
-  stage_events_.clear();
   if (table_.is_end_of_generation(token)) {
-    finish(sequence, FinishReason::kEndOfTurn);
-    return;
+    finish(sequence, end_reason(sequence));
+  } else if (let_out(sequence, token) && sequence.constraint) {
+    let_out_forced(sequence);
   }
+}
+
+// The answer goes on by a token. False: it ended here.
+bool EngineLoop::let_out(Sequence& sequence, Token token) {
+  EngineRequest& request = sequence.request;
+  stage_events_.clear();
   if (request.meter && !request.meter->spend_output_token()) {
     finish(sequence, FinishReason::kMaxTokens);
-    return;
+    return false;
   }
   sequence.tokens.push_back(token);
   sequence.phase = Phase::kDecode;
   ++sequence.usage.output_tokens;
   ++state_.output_tokens;
   if (sequence.counts) sequence.counts->add_answer(token);
+  if (sequence.constraint) sequence.constraint->accept(token);
   if (request.top_logprobs) emit(sequence, chances_.describe(token, table_));
   const StageVerdict verdict = request.stage->accept(token, table_.bytes(token), stage_events_);
+  if (sequence.soft_bias) follow_soft(sequence, token);
   for (Event& event : stage_events_) emit(sequence, std::move(event));
   sequence.usage.thinking_tokens = request.stage->thinking_tokens();
   if (verdict.end) {
     report_end(sequence, *verdict.end, verdict.stop_sequence);
+  } else if (sequence.constraint && sequence.constraint->must_end()) {
+    finish(sequence, end_reason(sequence));
   } else if (sequence.usage.output_tokens == sequence.output_limit) {
     finish(sequence, sequence.limit_reason);
+  } else {
+    return true;
   }
+  return false;
 }
 
 // The answer ends for a reason that its output stage does not know of.
@@ -157,7 +176,9 @@ void EngineLoop::count_cancelled(const Sequence& sequence) {
 
 // Sequences that ended have given their slot back; now they go.
 void EngineLoop::sweep() {
-  std::erase_if(running_, [](const SequencePtr& sequence) { return !sequence->has_slot(); });
+  const std::size_t gone =
+      std::erase_if(running_, [](const SequencePtr& sequence) { return !sequence->has_slot(); });
+  if (gone > 0) constraints_.tidy();
 }
 
 void EngineLoop::wake_readers() {

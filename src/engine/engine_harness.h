@@ -67,6 +67,8 @@ struct HarnessRequest {
   std::vector<std::string> stops;
   std::unique_ptr<TokenMeter> meter;
   std::optional<std::uint32_t> top_logprobs;
+  std::shared_ptr<const CompiledConstraint> constraint;
+  std::shared_ptr<const std::vector<SoftRule>> soft_rules;
   std::unique_ptr<OutputStage> stage;  ///< instead of a PlainStage
   std::uint32_t marked_tokens = 0;
   Scheduling scheduling = {};
@@ -124,6 +126,9 @@ class EngineHarness {
     parts.tokens = &model->tokenizer().table();
     parts.clock = &clock;
     parts.waker = &waker;
+    parts.tokenize = [this](std::string_view text) {
+      return model->tokenizer().tokenize(text, SpecialTokens::kInert);
+    };
     const ContextOptions embedding = embedding_context_options(context_options.window, 1);
     parts.embedding = {[this, embedding] { return model->make_context(embedding); },
                        model_options.pooling, embedding.window, embedding.batch_rows};
@@ -150,6 +155,8 @@ class EngineHarness {
     engine_request.scheduling = request.scheduling;
     engine_request.cache = request.cache;
     engine_request.top_logprobs = request.top_logprobs;
+    engine_request.constraint = std::move(request.constraint);
+    engine_request.soft_rules = std::move(request.soft_rules);
     engine_request.stage = std::move(request.stage);
     if (engine_request.stage == nullptr) {
       engine_request.stage = std::make_unique<PlainStage>(std::move(request.stops));

@@ -28,6 +28,14 @@ FairQueueOptions queue_options(const EngineOptions& options, const KvCapabilitie
   return queue;
 }
 
+ConstraintsOptions constraints_options(const EngineOptions& options) {
+  ConstraintsOptions constraints;
+  constraints.mask_bytes_max = options.constraint_mask_bytes;
+  constraints.machines.machine_bytes_max = options.constraint_machine_bytes;
+  constraints.machines.idle_bytes_max = options.constraint_idle_bytes;
+  return constraints;
+}
+
 // The rung and its cause, as they stand in a refusal.
 std::string_view shed_detail(PressureCause cause) {
   switch (cause) {
@@ -65,6 +73,7 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       waker_(*parts.waker),
       inbox_(std::make_shared<Inbox>(options_.queue_max)),
       warm_inbox_(limits::kWarmPrefixesMax),
+      door_(options_.pressure.wait_max),
       context_(std::move(parts.context)),
       cache_(context_->capabilities(), cache_options(options_)),
       executor_(*context_, cache_, clock_),
@@ -72,11 +81,15 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       waiting_(queue_),
       ladder_(options_.pressure),
       misses_(options_.misses),
+      constraints_({parts.tokens, parts.clock, std::move(parts.tokenize)},
+                   constraints_options(options_)),
       embedder_(std::move(parts.embedding),
                 EmbedderOptions{options_.queue_max, options_.exactness == Exactness::kExact,
                                 parts.clock, [this] { return stopping_.load(); }}) {
   ZH_CHECK(options_.window <= context_->capabilities().slot_cells);
-  context_->set_abort([this] { return stopping_.load() || all_dead(); });
+  context_->set_abort([this] { return stopping_.load() || outran() || all_dead(); });
+  if (adapts_threads()) threads_.emplace(context_->threads());
+  state_.threads = context_->threads();
   rows_.reserve(options_.batch_rows);
   publish();
 }
@@ -97,7 +110,12 @@ Result<void> EngineLoop::submit(EngineRequest request) {
   if (request.scheduling.deadline && *request.scheduling.deadline <= request.submitted_at) {
     return too_late("the deadline was over before the request came");
   }
-  if (const PressureCause cause = shed_cause_.load(); cause != PressureCause::kNone) {
+  if (request.constraint || request.soft_rules) {
+    const Result<void> able = prepare_constraints();
+    if (request.constraint) ZH_RETURN_IF_ERROR(able);
+  }
+  const TenantId tenant = request.scheduling.tenant;
+  if (const PressureCause cause = door_.refuses(tenant); cause != PressureCause::kNone) {
     return Error{ErrorCode::kShed, "the server has more work than it can take on", "",
                  std::chrono::seconds(1), shed_detail(cause)};
   }
@@ -105,7 +123,9 @@ Result<void> EngineLoop::submit(EngineRequest request) {
     unstarted_.fetch_sub(1);
     return Error{ErrorCode::kOverloaded, "the queue is full", "", std::chrono::seconds(1)};
   }
+  door_.came(tenant);
   if (!inbox_->try_push(std::move(request))) {
+    door_.went(tenant);
     unstarted_.fetch_sub(1);
     return shutting_down();
   }
@@ -206,12 +226,14 @@ bool EngineLoop::step() {
 
 void EngineLoop::compute_step() {
   const TimePoint begin = clock_.now();
+  choose_threads();
   const DecodeStatus status = run();
   const Duration took = clock_.now() - begin;
   if (status == DecodeStatus::kOk) {
-    cost_.learn(step_size_, took);
+    learn_step(took);
     commit();
   } else {
+    if (status == DecodeStatus::kAborted && outran() && !all_dead()) note_outrun();
     undo(status);
   }
   state_.busy += clock_.now() - begin;
@@ -263,6 +285,11 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived_) {
     if (request.scheduling.soft_max_tokens) ++soft_allowed_;
     SequencePtr sequence = make_sequence(std::move(request));
+    if (hopeless(*sequence, sequence->uncached) && !prefix_to_wait_for(*sequence)) {
+      leave_unstarted(*sequence);
+      refuse_hopeless(*sequence);
+      continue;
+    }
     std::optional<TimePoint> start_by;
     if (sequence->request.scheduling.deadline) {
       start_by =
@@ -331,7 +358,9 @@ void EngineLoop::end_early(Sequence& sequence) {
 
 // It was new and waited; now it has a slot, or ends.
 void EngineLoop::leave_unstarted(const Sequence& sequence) {
-  if (!sequence.started() && !sequence.warm) unstarted_.fetch_sub(1);
+  if (sequence.started() || sequence.warm) return;
+  unstarted_.fetch_sub(1);
+  door_.went(sequence.request.scheduling.tenant);
 }
 
 void EngineLoop::fail_all() {

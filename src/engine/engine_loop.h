@@ -14,7 +14,9 @@
 //   engine/batch_planner.h    how many rows of whom
 //   engine/park_policy.h      who gives its place away
 //   engine/pressure_ladder.h  how much is done about scarce cells
+//   engine/shed_door.h        who is refused when nothing else helps
 //   engine/fault_finder.h     who is at fault when a step fails
+//   engine/constraints.h      which tokens a structure allows
 //
 // Nothing that was admitted ends for want of memory. Cells are promised a little ahead of what an
 // answer holds, not for the longest answer there could be; when they run out, idle cells go first,
@@ -28,9 +30,9 @@
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
 //
-// Threads: submit(), submit_warm(), submit_embedding(), make_stream(), ring() and snapshot() from
-// any; everything else from the one thread that owns the loop. The loop outlives every stream's use
-// of ring(): streams and jobs hold a shared doorbell, not the loop.
+// Threads: submit(), submit_warm(), submit_embedding(), make_stream(), sheds(), part_in_front(),
+// ring() and snapshot() from any; everything else from the one thread that owns the loop. The loop
+// outlives every stream's use of ring(): streams and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>
@@ -50,6 +52,7 @@
 #include "core/snapshot.h"
 #include "core/token_table.h"
 #include "engine/batch_planner.h"
+#include "engine/constraints.h"
 #include "engine/cost_model.h"
 #include "engine/embedder.h"
 #include "engine/engine_options.h"
@@ -61,6 +64,8 @@
 #include "engine/pressure_ladder.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
+#include "engine/shed_door.h"
+#include "engine/thread_governor.h"
 #include "engine/token_chances.h"
 #include "engine/token_stream.h"
 #include "engine/waiting_room.h"
@@ -81,9 +86,22 @@ class EngineLoop {
   /// A stream that rings this engine.
   std::shared_ptr<TokenStream> make_stream();
 
+  /// Control tokens that stand for marks of tool calls and of thinking, with the texts of these
+  /// (Constraints::set_marker_texts()). At most once, before anything else.
+  void set_marker_texts(std::vector<std::pair<Token, std::string>> markers) {
+    constraints_.set_marker_texts(std::move(markers));
+  }
+
+  /// Makes ready for requests with constraints: the first call takes some ten milliseconds, and
+  /// whoever has time may make it before submit() has to. Errors: kInvalidRequest, for good:
+  /// answers of this model cannot be constrained.
+  Result<void> prepare_constraints() { return constraints_.prepare(); }
+
   /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full), kShed (on the last rung of
-  /// the pressure ladder; `detail` is "shed;<cause>"), kTimeout (its deadline is over),
-  /// kShuttingDown.
+  /// the pressure ladder, unless its tenant asks for less than its share; `detail` is
+  /// "shed;<cause>"), kTimeout (its deadline is over), kShuttingDown, those of
+  /// prepare_constraints(). A constraint that does not fit in the answer's tokens is found out when
+  /// its turn comes, and ends it with kInvalidRequest before anything is computed.
   Result<void> submit(EngineRequest request);
 
   /// Queues a request for vectors; its on_done is called on the owner thread. Errors:
@@ -94,6 +112,11 @@ class EngineLoop {
   /// kInvalidRequest (no tokens), kConfiguration (this engine reuses nothing), kOverloaded (more
   /// than limits::kWarmPrefixesMax), kShuttingDown.
   Result<void> submit_warm(WarmPrefix prefix);
+
+  /// Why a request of `tenant` would be refused now for the pressure; kNone: it would not.
+  PressureCause sheds(TenantId tenant) const { return door_.refuses(tenant); }
+  /// ShedDoor::part_in_front().
+  double part_in_front(TenantId tenant) const { return door_.part_in_front(tenant); }
 
   /// Makes wait() return.
   void ring() { inbox_->wake(); }
@@ -138,7 +161,8 @@ class EngineLoop {
   // Slots (engine_place.cc)
   void place_waiting();
   Sequence* next_to_place();
-  bool hopeless(const Sequence& sequence) const;
+  bool hopeless(const Sequence& sequence, std::uint32_t uncached) const;
+  void refuse_hopeless(Sequence& sequence);
   void refuse(Sequence& sequence, Error error);
   std::optional<Aside> prefix_to_wait_for(const Sequence& sequence);
   bool is_ready(const Sequence& sequence);
@@ -149,6 +173,7 @@ class EngineLoop {
   Sequence& enter_running(SequencePtr sequence);
   void begin(Sequence& sequence);
   void set_output_limit(Sequence& sequence) const;
+  std::uint32_t longest_answer(const Sequence& sequence) const;
   void shorten_softly(Sequence& sequence) const;
   void promise_cells();
   bool reserve(Sequence& sequence);
@@ -172,6 +197,14 @@ class EngineLoop {
   void build_rows();
   DecodeStatus run();
   bool all_dead() const;
+  bool outran() const;
+
+  // Threads (engine_threads.cc)
+  bool adapts_threads() const;
+  void choose_threads();
+  void learn_step(Duration took);
+  void note_outrun();
+  void set_level(std::size_t level);
 
   // Commit (engine_commit.cc)
   void commit();
@@ -179,6 +212,7 @@ class EngineLoop {
   void advance(Sequence& sequence);
   std::optional<Token> draw(Sequence& sequence);
   void accept(Sequence& sequence, Token token);
+  bool let_out(Sequence& sequence, Token token);
   void finish(Sequence& sequence, FinishReason reason);
   void report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence);
   void finish_warm(Sequence& sequence);
@@ -188,6 +222,14 @@ class EngineLoop {
   void count_cancelled(const Sequence& sequence);
   void sweep();
   void wake_readers();
+
+  // Constraints (engine_constrain.cc)
+  std::optional<Error> find_constraint(Sequence& sequence);
+  void begin_constraint(Sequence& sequence);
+  void limit_by_meter(Sequence& sequence) const;
+  void follow_soft(Sequence& sequence, Token token) const;
+  FinishReason end_reason(const Sequence& sequence);
+  void let_out_forced(Sequence& sequence);
 
   // Failed steps (engine_recover.cc)
   void undo(DecodeStatus status);
@@ -225,7 +267,7 @@ class EngineLoop {
   BoundedQueue<WarmPrefix> warm_inbox_;
   std::atomic<std::size_t> unstarted_{0};  // requests in the inbox, and new ones that wait
   std::atomic<bool> stopping_{false};
-  std::atomic<PressureCause> shed_cause_{PressureCause::kNone};  // kNone: everybody may come in
+  ShedDoor door_;
   mutable std::mutex snapshot_mutex_;
   EngineSnapshot published_;  // guarded by snapshot_mutex_
 
@@ -239,6 +281,8 @@ class EngineLoop {
   FaultFinder faults_;
   MissExplainer misses_;
   CostModel cost_;
+  std::optional<ThreadGovernor> threads_;  // nothing: their number is fixed
+  Constraints constraints_;                // prepare() from any thread
   Sampler sampler_;
   TokenChances chances_;
   Embedder embedder_;  // submit() and close() from any thread
@@ -253,10 +297,14 @@ class EngineLoop {
   std::vector<Sequence*> step_sequences_;
   std::vector<Sequence*> not_finite_;
   std::vector<PlanInput> inputs_;           // of step_sequences_
-  std::vector<std::size_t> prompts_;        // of these, those that are no single rows
+  std::vector<std::size_t> prompts_;        // of these, those that are no decoders
   std::vector<PrefillCandidate> prefills_;  // likewise
   std::vector<BatchRow> rows_;
   StepSize step_size_;
+  ThreadGovernor::Choice choice_;
+  // When the step has to make room for one with fewer threads; set before a decode and read by the
+  // compute threads, as step_sequences_ is.
+  std::optional<TimePoint> step_ends_;
   bool embedding_ = false;      // a piece of embeddings follows this step
   bool exact_prefill_ = false;  // the kind of the last exact step
   std::uint32_t sampled_ = 0;

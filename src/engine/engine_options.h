@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "cache/miss_explainer.h"
 #include "cache/prefix_cache.h"
+#include "constrain/constraint_session.h"
+#include "constrain/live_machine.h"
 #include "core/fair_queue.h"
 #include "core/limits.h"
 #include "core/token_table.h"
@@ -55,6 +57,9 @@ struct EngineOptions {
   std::size_t queue_max = limits::kInboxMax;
   std::size_t stream_bytes_max = limits::kStreamBytesMax;
   Exactness exactness = Exactness::kFast;
+  /// Fewer threads compute while other processes take the cores (thread_governor.h). Not where
+  /// exactness counts: the number of threads may show in the last digits.
+  bool adaptive_threads = true;
   std::uint64_t seed = 0;  ///< of requests that bring none; drawn from the clock's owner
 
   /// Exactness::kExact overrides the rule of what is kept.
@@ -70,6 +75,15 @@ struct EngineOptions {
   CompactionOptions compaction = {};
   MissExplainerOptions misses = {};
 
+  /// Masks of constraints that are kept, and their machines while nobody follows them.
+  std::size_t constraint_mask_bytes = std::size_t{64} << 20;
+  std::size_t constraint_idle_bytes = std::size_t{64} << 20;
+  /// Of one machine; see LiveMachine.
+  std::size_t constraint_machine_bytes = LiveMachine::kBytesMax;
+  /// Most tokens of text that a constraint leaves no choice about which one sampled token brings
+  /// along (engine_constrain.cc); at most limits::kForcedTokensMax. 0: each is sampled.
+  std::uint32_t forced_tokens = limits::kForcedTokensMax;
+
   std::function<void(const StepReport&)> on_step = {};  ///< engine thread, after each decode
   std::function<void(const CompactionReport&)> on_compaction = {};  ///< likewise, after each slice
 };
@@ -81,6 +95,9 @@ struct EngineParts {
   const Clock* clock = nullptr;
   StreamWaker* waker = nullptr;
   EmbeddingSupport embedding = {};  ///< empty: submit_embedding() refuses
+  /// The model's own way to write a text in tokens, names of special tokens being text; any thread.
+  /// Empty: texts of constraints are written greedily.
+  Tokenize tokenize = {};
 };
 
 }  // namespace zerohop

@@ -33,9 +33,12 @@ void EngineLoop::place_waiting() {
   const Duration time = options_.itl_objective / kPlaceTimePart;
   while (Sequence* sequence = next_to_place()) {
     if (clock_.now() - now_ > time && somebody_decodes()) return;
-    if (hopeless(*sequence)) {
-      ++state_.deadlines_refused;
-      refuse(*sequence, {ErrorCode::kTimeout, "the deadline of the request cannot be met", "", {}});
+    if (auto error = find_constraint(*sequence)) {
+      refuse(*sequence, *std::move(error));
+    } else if (hopeless(*sequence, uncached_tokens(*sequence))) {
+      const SequencePtr owner = waiting_.leave(*sequence);
+      leave_unstarted(*owner);
+      refuse_hopeless(*owner);
     } else if ((sequence->aside = prefix_to_wait_for(*sequence))) {
       waiting_.stand_aside(*sequence);
     } else if (!place(*sequence) && !park_for(*sequence)) {
@@ -62,12 +65,19 @@ Sequence* EngineLoop::next_to_place() {
   return waiting_.next(now_);
 }
 
-// Not even its first token would come in time.
-bool EngineLoop::hopeless(const Sequence& sequence) const {
+// Not even its first token would come in time, if it started now.
+bool EngineLoop::hopeless(const Sequence& sequence, std::uint32_t uncached) const {
   if (!sequence.request.scheduling.deadline || sequence.started()) return false;
   if (state_.prefill_tokens_per_second <= 0) return false;
-  const Duration least = from_seconds(uncached_tokens(sequence) / state_.prefill_tokens_per_second);
+  const Duration least = from_seconds(uncached / state_.prefill_tokens_per_second);
   return now_ + least > *sequence.request.scheduling.deadline;
+}
+
+// It waits no more, or never did.
+void EngineLoop::refuse_hopeless(Sequence& sequence) {
+  ++state_.deadlines_refused;
+  fail(sequence, {ErrorCode::kTimeout, "the deadline of the request cannot be met", "", {}},
+       Keep::kNothing);
 }
 
 // Whether a prompt that is being computed right now begins with the same tokens: then most of this
@@ -172,6 +182,7 @@ void EngineLoop::begin(Sequence& sequence) {
   sequence.charged = sequence.computed;
   sequence.began_at = now_;
   if (sequence.warm) return;
+  if (sequence.constraint) begin_constraint(sequence);
   state_.prompt_tokens_cached += sequence.usage.prompt_tokens_cached;
   Started started{sequence.usage, now_ - sequence.request.submitted_at};
   if (options_.exactness == Exactness::kFast) {
@@ -189,22 +200,31 @@ void EngineLoop::begin(Sequence& sequence) {
 }
 
 void EngineLoop::set_output_limit(Sequence& sequence) const {
-  const std::uint32_t room = options_.window - sequence.usage.prompt_tokens;
   const std::uint32_t wanted = sequence.request.max_tokens;
-  sequence.output_limit = std::min(wanted, room);
-  sequence.limit_reason = wanted <= room ? FinishReason::kMaxTokens : FinishReason::kContextWindow;
+  sequence.output_limit = longest_answer(sequence);
+  sequence.limit_reason =
+      wanted == sequence.output_limit ? FinishReason::kMaxTokens : FinishReason::kContextWindow;
   sequence.soft_limit = 0;
   shorten_softly(sequence);
 }
 
-// The longest answer of one that allows it to be shorter.
+// What was asked for and has room behind the prompt.
+std::uint32_t EngineLoop::longest_answer(const Sequence& sequence) const {
+  return std::min(sequence.request.max_tokens, options_.window - sequence.usage.prompt_tokens);
+}
+
+// The longest answer of one that allows it to be shorter; a structure fits in it all the same.
 void EngineLoop::shorten_softly(Sequence& sequence) const {
   if (!sequence.request.scheduling.soft_max_tokens || !ladder_.state().soft_max_tokens) return;
   const CacheCounts cells = cache_.counts();
   SoftPressure pressure;
   pressure.fragmentation = state_.fragmentation;
   pressure.promised = promised_share(cells.cells_active, cells.cells_reserved, cells.cells_total);
-  const std::uint32_t limit = soft_max_tokens(sequence.output_limit, pressure);
+  std::uint32_t limit = soft_max_tokens(sequence.output_limit, pressure);
+  if (sequence.constraint) {
+    const std::size_t least = sequence.constraint->tokens_needed().value_or(0);
+    limit = std::max(limit, static_cast<std::uint32_t>(least));
+  }
   if (limit >= sequence.output_limit) return;
   sequence.output_limit = sequence.soft_limit = limit;
   sequence.limit_reason = FinishReason::kMaxTokens;

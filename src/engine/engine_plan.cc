@@ -70,7 +70,7 @@ PlanInput EngineLoop::plan_input(const Sequence& sequence) const {
 void EngineLoop::rank_prompts() {
   prompts_.clear();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!(inputs_[i].decoding && inputs_[i].pending == 1)) prompts_.push_back(i);
+    if (!inputs_[i].is_decoder()) prompts_.push_back(i);
   }
   if (prompts_.size() < 2) return;
   prefills_.clear();
@@ -120,7 +120,8 @@ void EngineLoop::build_rows() {
 
 DecodeStatus EngineLoop::run() { return context_->decode(rows_); }
 
-// Polled by the compute threads. A batch in which somebody is still alive is never aborted.
+// Polled by the compute threads, as outran() is. Otherwise a batch in which somebody is still alive
+// is never aborted.
 bool EngineLoop::all_dead() const {
   if (step_sequences_.empty()) return false;
   const TimePoint now = clock_.now();

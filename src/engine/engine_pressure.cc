@@ -26,9 +26,11 @@ constexpr std::uint32_t kScanTile = 256;
 // One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
 // bytes went to host memory or became fewer.
 bool EngineLoop::relieve_pressure() {
-  const PressureState& rung = ladder_.update(pressure_input(), now_);
+  const PressureInput input = pressure_input();
+  const PressureState& rung = ladder_.update(input, now_);
   const bool busy = !running_.empty() || !waiting_.empty();
-  shed_cause_ = rung.shed && busy ? rung.cause : PressureCause::kNone;
+  door_.set(rung.shed && busy ? rung.cause : PressureCause::kNone,
+            std::max(input.predicted_wait, input.oldest_wait));
   CachePlan plan;
   if (rung.cells_to_park > 0) {
     const std::uint32_t most = executor_.tokens_saved_within(kCopySlice);
@@ -71,7 +73,6 @@ PressureInput EngineLoop::pressure_input() const {
 void EngineLoop::count_running() {
   state_.prefilling = state_.decoding = state_.paused = 0;
   state_.queued_tokens = queue_.waiting_tokens();
-  state_.tokens_charged = queue_.charged_tokens();
   for (const SequencePtr& sequence : running_) {
     if (sequence->phase == Phase::kPrefill) {
       ++state_.prefilling;
@@ -151,6 +152,7 @@ void EngineLoop::publish() {
   state_.sequences_max = context_->capabilities().sequences;
   state_.embeddings = embedder_.jobs_waiting();
   state_.embedding_tokens = embedder_.tokens_computed();
+  constraints_.count(state_.constraints);
   state_.rung = ladder_.state().rung;
   state_.rung_cause = ladder_.state().cause;
   state_.rung_entries = ladder_.entries();

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/strong_id.h"
+#include "constrain/compiled_constraint.h"
+#include "constrain/soft_bias.h"
 #include "core/cache_miss.h"
 #include "core/output_stage.h"
 #include "core/request.h"
@@ -49,6 +51,10 @@ struct EngineRequest {
   /// A TokenLogprobs event for each accepted token, with that many of the likeliest tokens
   /// (at most limits::kTopLogprobsMax); nothing: none.
   std::optional<std::uint32_t> top_logprobs;
+  /// What the answer must look like from its first token on; null: anything.
+  std::shared_ptr<const CompiledConstraint> constraint;
+  /// Values that get a little more weight (constrain/soft_bias.h); null: none.
+  std::shared_ptr<const std::vector<SoftRule>> soft_rules;
   std::unique_ptr<OutputStage> stage;
   std::unique_ptr<TokenMeter> meter;    ///< optional
   std::shared_ptr<TokenStream> stream;  ///< made by Engine::make_stream()

@@ -223,7 +223,8 @@ void choose_layout(KvLayoutChoiceReport& report) {
                 report.workload.shared, report.workload.answer, pool->request_ms);
   report.reason = text;
   if (streams == nullptr) {
-    report.reason += "streams were not measured in the time given";
+    report.reason += report.out_of_time ? "streams were not measured in the time given"
+                                        : "streams cannot be measured";
     return;
   }
   std::snprintf(text, sizeof text, "%.0f ms in streams", streams->request_ms);
@@ -273,7 +274,9 @@ KvLayoutChoiceReport measure_layouts(const Model& model, const ContextOptions& o
     if (!context.ok()) continue;
     measure(**context, size, {*probe.clock, until, begin + probe.budget}, candidate);
   }
-  report.spent_ms = to_milliseconds(probe.clock->now() - begin);
+  const Duration spent = probe.clock->now() - begin;
+  report.out_of_time = spent >= probe.budget;
+  report.spent_ms = to_milliseconds(spent);
   choose_layout(report);
   return report;
 }

@@ -97,6 +97,7 @@ struct KvLayoutChoiceReport {
   std::string reason;     ///< one line for people
   LayoutWorkload workload;
   std::array<LayoutFigures, kCandidates> candidates;
+  bool out_of_time = false;  ///< more might have been measured with more time
   double spent_ms = 0;
 };
 

@@ -12,7 +12,8 @@
 //   kPrefill  has a slot; the logits after its prompt are not known yet
 //   kDecode   has a slot; tokens holds the prompt and at least one sampled token
 //   kParked   had a slot and will have one again. Its cells may be gone meanwhile; everything else
-//             (tokens, generator, counts, output stage) waits here, so its text will be the same
+//             (tokens, generator, counts, constraint, output stage) waits here, so its text will be
+//             the same
 //
 // Prefill and decode are one thing to the planner: `computed` tokens are in cells, the sequence
 // catches up to tokens.size(), and when it has, the next token is sampled.
@@ -21,6 +22,9 @@
 //   cells    | reused ....... | computed by this request ......... |  1  | promised |
 //            0                                                computed   |     promised_cells
 //                                                                  tokens.size()
+//
+// A constraint may know tokens behind a sampled one; then more than one waits to be computed
+// (engine_constrain.cc).
 //
 // Engine thread only.
 #pragma once
@@ -35,6 +39,8 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "constrain/constraint_session.h"
+#include "constrain/soft_bias.h"
 #include "core/fair_queue.h"
 #include "core/usage.h"
 #include "engine/engine_request.h"
@@ -85,8 +91,12 @@ struct Sequence {
   Usage usage;
   Random random{0};
   std::optional<TokenCounts> counts;  ///< only where a penalty is used
-  std::uint32_t uncached = 0;         ///< tokens to compute, as looked up when it last waited
-  std::optional<Aside> aside;         ///< while it waits; see WaitingRoom
+  /// What the answer must look like, from when it is about to start; null: anything.
+  std::unique_ptr<ConstraintSession> constraint;
+  std::unique_ptr<SoftBias> soft_bias;  ///< likewise; null: none
+  bool in_call = false;                 ///< only kept with soft_bias
+  std::uint32_t uncached = 0;           ///< tokens to compute, as looked up when it last waited
+  std::optional<Aside> aside;           ///< while it waits; see WaitingRoom
   /// Those of the most urgent one that waits for this one's prompt.
   PriorityClass urgency = PriorityClass::kBatch;
   double urgency_counter = std::numeric_limits<double>::infinity();

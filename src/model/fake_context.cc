@@ -96,6 +96,7 @@ std::vector<Token> FakeContext::tokens_of(SlotId slot) const {
 }
 
 bool FakeContext::spend(Duration cost) {
+  if (model_.cost.slowness) cost = from_seconds(to_seconds(cost) * model_.cost.slowness(threads_));
   if (model_.clock != nullptr) model_.clock->advance(cost);
   return !(abort_ && abort_());
 }
@@ -218,28 +219,9 @@ bool FakeContext::copy(SlotId from, SlotId to, PositionRange range) {
 PositionRange FakeContext::positions(SlotId slot) const { return {0, held(slot)}; }
 
 CellScan FakeContext::scan() const {
-  const auto padded = [this](std::uint32_t cells) {
-    const std::uint32_t tile = model_.scan_tile;
-    return (cells + tile - 1) / tile * tile;
-  };
-  CellScan scan;
-  scan.used = pool_.used();
-  scan.free = pool_.free();
-  if (capabilities_.pooled) {
-    scan.scanned = std::min(capabilities_.cells, padded(pool_.top()));
-    scan.largest_free_run = scan.free;
-    return scan;
-  }
-  std::uint32_t fullest = 0;
-  std::uint32_t in_use = 0;
-  for (std::uint32_t slot = 0; slot < capabilities_.slots; ++slot) {
-    const auto length = static_cast<std::uint32_t>(held(SlotId(static_cast<std::int32_t>(slot))));
-    fullest = std::max(fullest, length);
-    if (length > 0) ++in_use;
-    scan.largest_free_run = std::max(scan.largest_free_run, capabilities_.slot_cells - length);
-  }
-  scan.scanned = std::min(capabilities_.slot_cells, padded(fullest)) * in_use;
-  return scan;
+  if (!capabilities_.pooled) return {};
+  const std::uint32_t tiles = (pool_.top() + model_.scan_tile - 1) / model_.scan_tile;
+  return {std::min(capabilities_.cells, tiles * model_.scan_tile), pool_.used()};
 }
 
 }  // namespace zerohop

@@ -39,6 +39,8 @@ struct FakeStepCost {
   Duration per_row{std::chrono::milliseconds(3)};
   Duration per_cell{std::chrono::nanoseconds(200)};
   Duration per_state_cell{};
+  /// A decode with so many threads takes that many times as long; empty: once.
+  std::function<double(std::uint32_t threads)> slowness = {};
 };
 
 /// The next token after `tokens` (the whole sequence so far); nothing falls back to the hash.

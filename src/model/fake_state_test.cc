@@ -124,13 +124,6 @@ TEST(FakeState, ScanSeesHoles) {
   const CellScan scan = fake.context->scan();
   EXPECT_EQ(scan.scanned, 40u);
   EXPECT_EQ(scan.used, 15u);
-  EXPECT_EQ(scan.free, 85u);
-  const Fake streams({}, KvLayout::kStreams);
-  streams.extend(kFirst, 10, 30);
-  streams.extend(kSecond, 10, 10);
-  EXPECT_EQ(streams.context->scan().scanned, 60u);
-  EXPECT_EQ(streams.context->scan().used, 40u);
-  EXPECT_EQ(streams.context->scan().largest_free_run, 64u);
 }
 
 TEST(FakeState, WithoutCutsOnlyWholeSequencesMove) {

@@ -86,33 +86,9 @@ std::optional<TopCell> LlamaContext::top_cell() const {
 }
 
 CellScan LlamaContext::scan() const {
-  CellScan scan;
-  // A running state has no cells that attention looks over one by one.
-  if (memory_ == nullptr || recurrent_) return scan;
-  const auto padded = [](std::uint32_t cells) {
-    return (cells + kLlamaCellTile - 1) / kLlamaCellTile * kLlamaCellTile;
-  };
-  if (mirrored_) {
-    scan.scanned = std::min(capabilities_.cells, padded(mirror_.top()));
-    scan.used = mirror_.used();
-    scan.free = scan.largest_free_run = mirror_.free();
-    return scan;
-  }
-  std::uint32_t fullest = 0;
-  std::uint32_t in_use = 0;
-  for (std::uint32_t slot = 0; slot < capabilities_.slots; ++slot) {
-    const auto held = static_cast<std::uint32_t>(positions(SlotId(static_cast<int>(slot))).end);
-    const std::uint32_t room = capabilities_.slot_cells - std::min(held, capabilities_.slot_cells);
-    scan.used += held;
-    scan.largest_free_run = std::max(scan.largest_free_run, room);
-    fullest = std::max(fullest, held);
-    if (held > 0) ++in_use;
-  }
-  scan.used = std::min(scan.used, capabilities_.cells);
-  scan.scanned = std::min(capabilities_.slot_cells, padded(fullest)) * in_use;
-  scan.scanned = std::clamp(scan.scanned, scan.used, capabilities_.cells);
-  scan.free = capabilities_.cells - scan.used;
-  return scan;
+  if (!mirrored_) return {};
+  const std::uint32_t tiles = (mirror_.top() + kLlamaCellTile - 1) / kLlamaCellTile;
+  return {std::min(capabilities_.cells, tiles * kLlamaCellTile), mirror_.used()};
 }
 
 }  // namespace zerohop

@@ -313,23 +313,11 @@ TEST_F(LlamaContextState, ScanTellsWhatAttentionLooksOver) {
   extend(kFirst, prose(40));
   const std::vector<std::byte> state = save(kFirst, {0, 40});
   for (int slot = 4; slot < 10; ++slot) ASSERT_TRUE(restore(SlotId{slot}, {0, 40}, state));
-  CellScan scan = context->scan();
-  EXPECT_EQ(scan.scanned, 512u);
-  EXPECT_EQ(scan.used, 280u);
-  EXPECT_EQ(scan.free, 744u);
-  EXPECT_EQ(scan.largest_free_run, 744u);
+  EXPECT_EQ(context->scan().scanned, 512u);
+  EXPECT_EQ(context->scan().used, 280u);
   for (int slot = 4; slot < 9; ++slot) empty(SlotId{slot});
   EXPECT_EQ(context->scan().scanned, 512u) << "the last slot stands behind a hole";
   EXPECT_EQ(context->scan().used, 80u);
-
-  open(exact_options());
-  extend(kFirst, prose(50));
-  extend(kThird, prose(20));
-  scan = context->scan();
-  EXPECT_EQ(scan.scanned, 512u) << "two slots of 256";
-  EXPECT_EQ(scan.used, 70u);
-  EXPECT_EQ(scan.largest_free_run, 512u);
-  EXPECT_EQ(scan.free, 4u * 512u - 70u);
 }
 
 using LlamaContextStateDeathTest = LlamaContextState;

@@ -125,6 +125,28 @@ PoolingType pooling_of(std::optional<std::uint64_t> value) {
   return PoolingType::kUnspecified;
 }
 
+// Of one file, behind those that `sum` was made of; nothing when it cannot be read.
+std::optional<std::uint64_t> fingerprint_of(const std::string& path, std::uint64_t sum) {
+  constexpr std::uint64_t kHead = 64 * 1024;
+  constexpr std::uint64_t kSample = 4 * 1024;
+  constexpr std::uint64_t kSamples = 256;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  const FileHandle file(std::fopen(path.c_str(), "rb"));
+  if (error || file == nullptr) return std::nullopt;
+  std::vector<std::byte> buffer(kHead);
+  buffer.resize(std::fread(buffer.data(), 1, kHead, file.get()));
+  sum = checksum(buffer, sum ^ size);
+  buffer.resize(kSample);
+  for (std::uint64_t i = 0; i < kSamples && size > kHead + kSample; ++i) {
+    const std::uint64_t at = kHead + (size - kHead - kSample) / kSamples * (i + 1);
+    if (fseeko(file.get(), static_cast<off_t>(at), SEEK_SET) != 0) return std::nullopt;
+    if (std::fread(buffer.data(), 1, kSample, file.get()) != kSample) return std::nullopt;
+    sum = checksum(buffer, sum);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Result<std::uint64_t> check_gguf_file(const std::string& path) {
@@ -157,23 +179,34 @@ Result<std::uint64_t> check_gguf_file(const std::string& path) {
   return static_cast<std::uint64_t>(size);
 }
 
+std::vector<std::string> model_files(const std::string& path) {
+  // "-00001-of-00003.gguf"; the library counts from one and pads to five digits.
+  constexpr std::string_view kForm = "-ddddd-of-ddddd.gguf";
+  const std::string_view tail =
+      std::string_view(path).substr(path.size() - std::min(path.size(), kForm.size()));
+  const bool fits = std::ranges::equal(tail, kForm, [](char c, char form) {
+    return form == 'd' ? c >= '0' && c <= '9' : c == form;
+  });
+  if (!fits) return {path};
+  std::uint32_t count = 0;
+  std::from_chars(tail.data() + 10, tail.data() + 15, count);
+  if (count == 0) return {path};
+  const std::string name = path.substr(0, path.size() - kForm.size());
+  std::vector<std::string> files;
+  for (std::uint32_t i = 1; i <= count; ++i) {
+    std::string number = std::to_string(i);
+    number.insert(0, 5 - number.size(), '0');
+    files.push_back(name + "-" + number + std::string(tail.substr(6)));
+  }
+  return files;
+}
+
 std::uint64_t file_fingerprint(const std::string& path) {
-  constexpr std::uint64_t kHead = 64 * 1024;
-  constexpr std::uint64_t kSample = 4 * 1024;
-  constexpr std::uint64_t kSamples = 256;
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  const FileHandle file(std::fopen(path.c_str(), "rb"));
-  if (error || file == nullptr) return 0;
-  std::vector<std::byte> buffer(kHead);
-  buffer.resize(std::fread(buffer.data(), 1, kHead, file.get()));
-  std::uint64_t sum = checksum(buffer, size);
-  buffer.resize(kSample);
-  for (std::uint64_t i = 0; i < kSamples && size > kHead + kSample; ++i) {
-    const std::uint64_t at = kHead + (size - kHead - kSample) / kSamples * (i + 1);
-    if (fseeko(file.get(), static_cast<off_t>(at), SEEK_SET) != 0) return 0;
-    if (std::fread(buffer.data(), 1, kSample, file.get()) != kSample) return 0;
-    sum = checksum(buffer, sum);
+  std::uint64_t sum = 0;
+  for (const std::string& file : model_files(path)) {
+    const std::optional<std::uint64_t> next = fingerprint_of(file, sum);
+    if (!next) return 0;
+    sum = *next;
   }
   return sum;
 }

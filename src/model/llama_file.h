@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "model/model.h"
@@ -17,8 +18,13 @@ namespace zerohop {
 /// Errors: kModelUnavailable, one line that says what is there instead.
 Result<std::uint64_t> check_gguf_file(const std::string& path);
 
-/// 64 bits that tell the weights of one file from those of another: of its size, its first 64 KiB
-/// and 256 samples of 4 KiB spread over the rest; 0.6 ms warm. 0 when it cannot be read.
+/// The files of a model of which `path` is one: `path` alone, or all of `NAME-00001-of-00003.gguf`
+/// in their order.
+std::vector<std::string> model_files(const std::string& path);
+
+/// 64 bits that tell the weights of one model from those of another: of each of its files the size,
+/// the first 64 KiB and 256 samples of 4 KiB spread over the rest; 0.6 ms a file, warm. 0 when one
+/// cannot be read.
 std::uint64_t file_fingerprint(const std::string& path);
 
 /// Recurrent and hybrid models: what they keep of a sequence cannot be cut.

@@ -47,6 +47,34 @@ TEST_F(FileFingerprint, ShortFilesAreReadWhole) {
   EXPECT_NE(of(""), of("G"));
 }
 
+TEST_F(FileFingerprint, OfAModelInPartsIsOfAllOfThem) {
+  const std::filesystem::path folder = path_.string() + "-parts";
+  std::filesystem::create_directories(folder);
+  const auto part = [&](int number) {
+    return folder / ("m-0000" + std::to_string(number) + "-of-00003.gguf");
+  };
+  const auto write = [&](int number, const std::string& bytes) {
+    std::ofstream(part(number), std::ios::binary | std::ios::trunc) << bytes;
+  };
+  for (int number = 1; number <= 3; ++number) write(number, "GGUF" + std::to_string(number));
+  EXPECT_EQ(model_files(part(1).string()),
+            (std::vector{part(1).string(), part(2).string(), part(3).string()}));
+  const std::uint64_t fingerprint = file_fingerprint(part(1).string());
+  EXPECT_NE(fingerprint, 0u);
+  write(3, "GGUF4");
+  EXPECT_NE(file_fingerprint(part(1).string()), fingerprint);
+  std::filesystem::remove(part(2));
+  EXPECT_EQ(file_fingerprint(part(1).string()), 0u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ModelFiles, AreOneUnlessTheNameCountsThem) {
+  for (const std::string name : {"m.gguf", "m-00001-of-0003.gguf", "-of-.gguf", "",
+                                 "m-00001-of-00000.gguf", "m-0000x-of-00002.gguf"}) {
+    EXPECT_EQ(model_files(name), std::vector{name});
+  }
+}
+
 TEST_F(FileFingerprint, AFileThatIsNotThereHasNone) {
   EXPECT_EQ(file_fingerprint(path_.string()), 0u);
 }

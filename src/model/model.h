@@ -195,12 +195,10 @@ enum class DecodeStatus : std::uint8_t {
   kFatal,    ///< the library failed; the state of the batch's sequences is unknown
 };
 
-/// What attention reads and what of it is worth reading, in cells.
+/// What attention over a pool reads and what of it is worth reading, in cells.
 struct CellScan {
-  std::uint32_t scanned = 0;           ///< streams: of the fullest slot, times the slots in use
-  std::uint32_t used = 0;              ///< each shared cell once
-  std::uint32_t largest_free_run = 0;  ///< most cells that one sequence could still get
-  std::uint32_t free = 0;
+  std::uint32_t scanned = 0;
+  std::uint32_t used = 0;  ///< each shared cell once
 };
 
 /// Polled by the compute threads while a decode runs; must be cheap and thread-safe.
@@ -265,7 +263,7 @@ class ModelContext {
   virtual Result<void> fill(SlotId slot, std::int32_t cells) = 0;
 
   /// Cells that attention looks over in a decode of everything that is held now, and those of them
-  /// that hold something. Both as of the last call on this context.
+  /// that hold something, as of the last call on this context. Zeros where cells are not pooled.
   virtual CellScan scan() const = 0;
 
   /// The highest cell in use: what is held there keeps scan() as large as it is. Nothing where

@@ -27,7 +27,7 @@ constexpr std::uint32_t kLogitRowsMin = 32;
 
 constexpr std::uint32_t kSequences = 8;
 constexpr std::int32_t kDecodeCells = 64;  // of each sequence while decoding is timed
-constexpr int kRounds = 4;                 // in which both models take their turn
+constexpr int kRounds = 4;                 // in which both models take their turn; two halves
 constexpr int kStepsOfBatch = 2;           // in each round
 constexpr int kStepsOfOne = 4;
 constexpr SlotId kReader{0};
@@ -50,7 +50,7 @@ class Reader {
     const bool wanted = outputs == Outputs::kLogits;
     std::vector<BatchRow> rows;
     for (const Token token : tokens) rows.push_back({token, position++, kReader, wanted});
-    return timed(rows, speed_.prefill);
+    return timed(rows, prefill_);
   }
   std::span<const float> logits(std::size_t row) { return context_->logits(row); }
 
@@ -64,21 +64,40 @@ class Reader {
     }
     return true;
   }
-  // Steps of so many sequences, one token each.
-  bool decode(std::uint32_t sequences, int steps) {
+  // Steps of so many sequences, one token each, in the first or second half.
+  bool decode(std::uint32_t sequences, int steps, std::size_t half) {
     std::vector<BatchRow> rows(sequences);
+    Decoding& best = halves_[half];
     for (; steps > 0; --steps) {
       for (std::uint32_t i = 0; i < sequences; ++i) {
         const SlotId slot(static_cast<std::int32_t>(i));
         rows[i] = {0, context_->positions(slot).end, slot, true};
       }
-      if (!timed(rows, sequences == 1 ? speed_.single : speed_.batch)) return false;
+      if (!timed(rows, sequences == 1 ? best.single : best.batch)) return false;
     }
     return true;
   }
-  const ModelSpeed& speed() const { return speed_; }
+  ModelSpeed speed() const {
+    const auto& [early, late] = halves_;
+    return {prefill_, std::max(early.batch, late.batch), std::max(early.single, late.single)};
+  }
+  double disturbance() const {
+    const auto& [early, late] = halves_;
+    return std::max(difference(early.batch, late.batch), difference(early.single, late.single));
+  }
 
  private:
+  // Tokens per second.
+  struct Decoding {
+    double batch = 0;
+    double single = 0;
+  };
+
+  static double difference(double a, double b) {
+    const double most = std::max(a, b);
+    return most > 0 ? 1 - std::min(a, b) / most : 0;
+  }
+
   bool timed(std::span<const BatchRow> rows, double& best) {
     const TimePoint begin = clock_->now();
     if (context_->decode(rows) != DecodeStatus::kOk) return false;
@@ -89,7 +108,8 @@ class Reader {
 
   std::unique_ptr<ModelContext> context_;
   const Clock* clock_;
-  ModelSpeed speed_;
+  double prefill_ = 0;
+  std::array<Decoding, 2> halves_;
 };
 
 struct LogSum {
@@ -260,7 +280,8 @@ Result<void> time_decoding(Pair& readers) {
   for (int round = 0; round < kRounds; ++round) {
     for (Reader& reader : readers) {
       // A first step of another size makes its graph anew and is slow: the best counts.
-      if (!reader.decode(kSequences, kStepsOfBatch) || !reader.decode(1, kStepsOfOne)) {
+      const std::size_t half = round < kRounds / 2 ? 0 : 1;
+      if (!reader.decode(kSequences, kStepsOfBatch, half) || !reader.decode(1, kStepsOfOne, half)) {
         return failed("a step could not be computed");
       }
     }
@@ -292,7 +313,8 @@ Result<ModelComparison> compare_models(const Model& original, const Model& conve
   ZH_ASSIGN_OR_RETURN(const DivergenceSum sum,
                       score(readers, tokens, options, logit_rows_for(original.info())));
   ZH_RETURN_IF_ERROR(time_decoding(readers));
-  return ModelComparison{sum.figures(), readers[0].speed(), readers[1].speed()};
+  return ModelComparison{sum.figures(), readers[0].speed(), readers[1].speed(),
+                         std::max(readers[0].disturbance(), readers[1].disturbance())};
 }
 
 }  // namespace zerohop

@@ -15,7 +15,9 @@
 // The speed. Three figures that bound what a server does: tokens/s of a prompt, of eight sequences
 // that decode together, and of one alone. The two models take turns, so that a neighbour on the
 // machine disturbs both alike, and the best of several counts, because a disturbance only ever
-// makes a step longer. Their compute threads sleep between turns: spinning, those of the one would
+// makes a step longer. Both halves of the rounds are also timed apart: where their figures of the
+// same thing differ, the machine was disturbed in between, and the comparison is worth less. Their
+// compute threads sleep between turns: spinning, those of the one would
 // take a core from the other for 0.2 s, longer than most steps last.
 //
 // Needs the interfaces of model.h alone. One thread, which owns both contexts.
@@ -53,6 +55,9 @@ struct ModelComparison {
   ModelDivergence divergence;
   ModelSpeed original;
   ModelSpeed converted;
+  /// By what share two timings of the same steps differ, at most: 0 on a machine that does nothing
+  /// else, 0.5 where one of them took twice as long.
+  double disturbance = 0;
 };
 
 struct CompareOptions {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "model/fake_model.h"
@@ -102,6 +103,32 @@ TEST(CompareModels, TimesBothModelsByTheClock) {
   EXPECT_NEAR(found->converted.single, 1 / 0.003, 1e-6);
   EXPECT_NEAR(found->converted.batch, 8 / 0.010, 1e-6);
   EXPECT_NEAR(found->converted.prefill, 256 / 0.258, 1e-6);
+}
+
+TEST(CompareModels, NoticesWhenSomethingDisturbsTheMachineMeanwhile) {
+  VirtualClock clock;
+  FakeModelOptions options;
+  options.clock = &clock;
+  options.cost = {std::chrono::milliseconds(10), std::chrono::milliseconds(1), Duration{}};
+  const auto quiet = make_fake_model(options);
+  EXPECT_EQ(compare_models(*quiet, *quiet, options_with(clock))->disturbance, 0);
+  // From its last quarter on every step of the second model takes 22 ms longer.
+  int decodes = 0;
+  options.fault = [&](std::span<const BatchRow>) {
+    ++decodes;
+    return DecodeStatus::kOk;
+  };
+  ASSERT_TRUE(compare_models(*quiet, *make_fake_model(options), options_with(clock)).ok());
+  const int from = decodes - 6;
+  decodes = 0;
+  options.fault = [&](std::span<const BatchRow>) {
+    if (++decodes > from - 6) clock.advance(std::chrono::milliseconds(22));
+    return DecodeStatus::kOk;
+  };
+  const auto found = compare_models(*quiet, *make_fake_model(options), options_with(clock));
+  ASSERT_TRUE(found.ok());
+  EXPECT_NEAR(found->disturbance, 1 - 11.0 / 33.0, 1e-6);
+  EXPECT_NEAR(found->converted.single, 1 / 0.011, 1e-6) << "the best counts";
 }
 
 TEST(CompareModels, MeasuresNoSpeedWithAClockThatStands) {

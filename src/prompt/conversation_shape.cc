@@ -37,18 +37,10 @@ class Shaper {
   }
 
  private:
-  // The system prompt is `system`, else the system entries in front of all turns.
   void take_system(std::string_view default_system) {
-    for (const TextBlock& block : conversation_.system) append_block(system_, block.text);
-    if (system_.empty()) {
-      const std::vector<Message>& messages = conversation_.messages;
-      for (; first_turn_ < messages.size() && messages[first_turn_].role == Role::kSystem;
-           ++first_turn_) {
-        for (const ContentBlock& block : messages[first_turn_].content) {
-          if (const auto* own = std::get_if<TextBlock>(&block)) append_block(system_, own->text);
-        }
-      }
-    }
+    SystemPrompt own = system_prompt_of(conversation_);
+    system_ = std::move(own.text);
+    first_turn_ = own.first_turn;
     if (system_.empty()) system_ = default_system;
     shaped_.front.system = {0, system_.size()};
   }
@@ -162,6 +154,20 @@ bool ShapedConversation::is_rich() const {
            return message.role == "tool" || !message.tool_calls.empty() ||
                   !message.reasoning.empty();
          });
+}
+
+SystemPrompt system_prompt_of(const Conversation& conversation) {
+  SystemPrompt prompt;
+  for (const TextBlock& block : conversation.system) append_block(prompt.text, block.text);
+  if (!prompt.text.empty()) return prompt;
+  const std::vector<Message>& messages = conversation.messages;
+  std::size_t& turn = prompt.first_turn;
+  for (; turn < messages.size() && messages[turn].role == Role::kSystem; ++turn) {
+    for (const ContentBlock& block : messages[turn].content) {
+      if (const auto* own = std::get_if<TextBlock>(&block)) append_block(prompt.text, own->text);
+    }
+  }
+  return prompt;
 }
 
 bool offers_tools(const Conversation& conversation) {

@@ -76,6 +76,13 @@ struct ShapedConversation {
   bool is_rich() const;
 };
 
+/// The system prompt that a conversation brings, its blocks joined; empty: none.
+struct SystemPrompt {
+  std::string text;
+  std::size_t first_turn = 0;  ///< messages in front of it are the system prompt
+};
+SystemPrompt system_prompt_of(const Conversation& conversation);
+
 /// Whether the model is told of tools at all.
 bool offers_tools(const Conversation& conversation);
 /// Whether the answer must call a tool.

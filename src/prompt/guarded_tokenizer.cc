@@ -198,4 +198,11 @@ std::vector<std::pair<Token, std::string>> GuardedTokenizer::control_tokens_in(
   return found;
 }
 
+bool GuardedTokenizer::ends_with_end_token(std::string_view text) const {
+  const std::vector<SpecialOccurrence> found = specials_.find(text);
+  if (found.empty() || !text.ends_with(specials_.text(found.back().index))) return false;
+  const std::vector<Token>& tokens = special_token(found.back().index).tokens;
+  return tokens.size() == 1 && tokenizer_.table().is_end_of_generation(tokens.front());
+}
+
 }  // namespace zerohop

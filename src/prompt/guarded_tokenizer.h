@@ -50,6 +50,9 @@ class GuardedTokenizer {
   const SpecialTextFinder& specials() const { return specials_; }
   bool remembers() const { return remembers_; }
 
+  /// `text` ends with the name of a token that ends an answer.
+  bool ends_with_end_token(std::string_view text) const;
+
   /// The token of each special text inside `text` that has no bytes of its own.
   std::vector<std::pair<Token, std::string>> control_tokens_in(std::string_view text) const;
 

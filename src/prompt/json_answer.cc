@@ -1,5 +1,7 @@
 #include "prompt/json_answer.h"
 
+#include <algorithm>
+
 namespace zerohop {
 namespace {
 
@@ -15,6 +17,7 @@ JsonAnswer::JsonAnswer(JsonRoot root, std::string_view prefill)
   std::string shown;
   feed(prefill, shown);
   if (begun()) value_.assume_shown();
+  candidate_shown_ = candidate_.size();
 }
 
 void JsonAnswer::feed(std::string_view bytes, std::string& json) {
@@ -35,6 +38,7 @@ std::size_t JsonAnswer::look_for_value(std::string_view bytes, std::string& json
     if (!candidate_.empty() && probe_.feed({&byte, 1}) == 0) {
       add_word(candidate_.front());
       candidate_.clear();
+      candidate_shown_ = 0;
     } else if (!candidate_.empty()) {
       candidate_ += byte;
     }
@@ -76,7 +80,9 @@ bool JsonAnswer::candidate_is_sure() const {
 }
 
 void JsonAnswer::begin_with_candidate(std::string& json) {
-  value_.feed(candidate_, json);
+  std::string beginning;
+  value_.feed(candidate_, beginning);
+  json += beginning.substr(std::min(candidate_shown_, beginning.size()));
   candidate_.clear();
 }
 

@@ -44,9 +44,10 @@ class JsonAnswer {
   JsonRoot root_;
   JsonRepair value_;
   bool done_ = false;
-  std::string candidate_;  // what may be the beginning of the value
-  JsonPrefix probe_;       // has read the candidate
-  std::string words_;      // in front of it, as far as they tell whether a scalar may begin
+  std::string candidate_;            // what may be the beginning of the value
+  std::size_t candidate_shown_ = 0;  // bytes of it that stand in the prefill
+  JsonPrefix probe_;                 // has read the candidate
+  std::string words_;  // in front of it, as far as they tell whether a scalar may begin
 };
 
 }  // namespace zerohop

@@ -57,5 +57,19 @@ TEST(JsonAnswer, CompletesThePrefill) {
   EXPECT_EQ(json, "1]}");
 }
 
+TEST(JsonAnswer, DoesNotRepeatTheBracketOfAPrefill) {
+  for (const std::string_view prefill : {"{", "Here: {", "{ "}) {
+    JsonAnswer reader(JsonRoot::kObject, prefill);
+    std::string json;
+    reader.feed("\"a\": 1}", json);
+    EXPECT_EQ(json, "\"a\": 1}") << prefill;
+    EXPECT_TRUE(reader.done());
+    JsonAnswer cut(JsonRoot::kObject, prefill);
+    std::string rest;
+    cut.close(rest);
+    EXPECT_EQ(rest, "}") << prefill;
+  }
+}
+
 }  // namespace
 }  // namespace zerohop

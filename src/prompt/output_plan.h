@@ -24,6 +24,12 @@ struct ThinkingTags {
   friend bool operator==(const ThinkingTags&, const ThinkingTags&) = default;
 };
 
+/// The parameters of a tool whose values are strings, whatever they look like.
+struct StringParameters {
+  std::string tool;
+  std::vector<std::string> names;
+};
+
 /// What the first generated token continues.
 enum class OutputStart : std::uint8_t {
   kText,
@@ -36,9 +42,12 @@ struct OutputPlan {
   /// The form of tool calls; null when no tools were offered: then nothing is one.
   const ToolSyntax* tool_syntax = nullptr;
   bool parallel_tool_calls = true;  ///< false: the answer ends with its first call
+  bool call_ends_turn = false;      ///< the close of a call is a token that ends the answer
   std::optional<ThinkingTags> thinking;
   OutputStart start = OutputStart::kText;
   std::string forced_tool;  ///< of kToolArguments
+  /// Of the tools offered, where values are written as they are (ToolSyntaxKind::kTagged).
+  std::vector<StringParameters> string_parameters;
   /// Texts around the parts of an answer that are the format's, not the model's words: dropped.
   std::vector<std::string> framing;
   OutputRules rules;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "constrain/json_text.h"
+#include "prompt/tagged_call.h"
 #include "prompt/tool_syntax.h"
 
 namespace zerohop {
@@ -33,6 +34,7 @@ OutputPlanner::OutputPlanner(const TemplateTraits& traits, const GuardedTokenize
         syntax_.separator}) {
     add(text);
   }
+  call_ends_turn_ = tokenizer.ends_with_end_token(syntax_.close);
   for (const std::string_view text : syntax_.framing) add(text);
   if (traits.thinking) {
     add(traits.thinking->open);
@@ -54,6 +56,12 @@ OutputPlan OutputPlanner::plan(const Conversation& conversation, const ShapedCon
   if (offers_tools(conversation)) {
     plan.tool_syntax = &syntax_;
     plan.parallel_tool_calls = conversation.tool_choice.parallel;
+    plan.call_ends_turn = call_ends_turn_;
+    if (syntax_.kind == ToolSyntaxKind::kTagged) {
+      for (const ToolDefinition& tool : conversation.tools) {
+        plan.string_parameters.push_back({tool.name, string_parameters(tool.input_schema)});
+      }
+    }
     if (forces_a_call(conversation)) append_forced_call(conversation, plan, prompt);
   }
   return plan;

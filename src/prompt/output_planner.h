@@ -25,6 +25,9 @@ class OutputPlanner {
   OutputPlan plan(const Conversation& conversation, const ShapedConversation& shaped,
                   RenderedPrompt& prompt) const;
 
+  /// OutputPlan::marker_tokens of every plan.
+  const std::vector<std::pair<Token, std::string>>& marker_tokens() const { return markers_; }
+
  private:
   void append_forced_call(const Conversation& conversation, OutputPlan& plan,
                           RenderedPrompt& prompt) const;
@@ -33,6 +36,7 @@ class OutputPlanner {
   const TemplateTraits& traits_;
   const ToolSyntax& syntax_;
   std::vector<std::pair<Token, std::string>> markers_;
+  bool call_ends_turn_ = false;
 };
 
 }  // namespace zerohop

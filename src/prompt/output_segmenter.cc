@@ -7,12 +7,13 @@
 //
 // A client wants thinking, text and calls as separate blocks, each byte as early as possible, and
 // never a tag, never invalid JSON, never an empty block. So the output is read by a machine with
-// five modes:
+// six modes:
 //
 //              ┌──── thinking open ────┐
 //              │   ┌─ thinking close ──│─┐
 //              ▼   │                   │ ▼
 //            kThinking                kText ── the JSON begins (rules) ──▶ kJson ──▶ done
+//                │ ▲                   ▲ │ └── a text of another format begins ──▶ kExact
 //                │ ▲                   ▲ │
 //      call open │ │ no call:          │ │ call open, or { of a bare call
 //                ▼ │ given back        │ ▼
@@ -24,7 +25,8 @@
 // in what a mark leads to and in where the bytes between marks go. Marks that a mode has no use for
 // (a stray close, a section's tags, framing) are dropped everywhere: they are the format's, not the
 // model's words. In kCall the bytes go to a ToolCallReader, in kJson to a JsonAnswer; these know
-// best where they end, and a tag inside their strings is just a part of the string.
+// best where they end, and a tag inside their strings is just a part of the string. In kExact no
+// byte means anything: a text that matches a pattern may look like a mark.
 //
 // What a mark opens may prove to be no call (somebody explains the format). Until the reader has
 // given out a call, the bytes are kept; then the mark itself is given back as text and the rest is
@@ -61,6 +63,11 @@ std::size_t spaces_in_front(std::string_view bytes) {
   return std::min(bytes.find_first_not_of(kSpaces), bytes.size());
 }
 
+bool is_exact(OutputFormat format) {
+  return format == OutputFormat::kRegex || format == OutputFormat::kGrammar ||
+         format == OutputFormat::kChoice;
+}
+
 MarkScanner marks_of(const OutputPlan& plan) {
   MarkScanner scanner;
   if (plan.thinking) {
@@ -93,10 +100,12 @@ OutputSegmenter::OutputSegmenter(const OutputPlan& plan, TrailingSpace space)
       thinks_(plan.thinking.has_value()),
       start_(plan.start),
       forced_tool_(plan.forced_tool),
+      strings_(plan.string_parameters),
+      exact_(is_exact(plan.rules.format)),
       continues_text_(!plan.prefill.empty()),
       space_kept_(space),
       scanner_(marks_of(plan)) {
-  if (plan.rules.format != OutputFormat::kText) {
+  if (plan.rules.format != OutputFormat::kText && !exact_) {
     const bool object = plan.rules.format == OutputFormat::kJson;
     json_.emplace(object ? JsonRoot::kObject : JsonRoot::kAny, plan.prefill);
   }
@@ -124,6 +133,8 @@ void OutputSegmenter::begin(SegmentSink& sink) {
     begin_forced_call(sink);
   } else if (json_ && json_->begun()) {
     mode_ = Mode::kJson;
+  } else if (exact_ && continues_text_) {
+    mode_ = Mode::kExact;
   }
 }
 
@@ -171,10 +182,29 @@ bool OutputSegmenter::step(SegmentSink& sink) {
     input_ = {};
     return true;
   }
+  if (mode_ == Mode::kExact) {
+    show(input_, sink);
+    input_ = {};
+    return true;
+  }
+  if (mode_ == Mode::kText && exact_) return step_exact();
   if (mode_ == Mode::kText && syntax_ != nullptr && syntax_->open.empty() && !block_shown_) {
     if (step_bare_call(sink)) return true;
   }
   return step_marks(sink);
+}
+
+// In front of a text that is shown as it is there may be thoughts, or calls in its place.
+bool OutputSegmenter::step_exact() {
+  const auto found = scanner_.find(input_, final_ ? TextEnd::kFinal : TextEnd::kOpen);
+  if (found.begin > 0) {
+    mode_ = Mode::kExact;
+    return true;
+  }
+  if (found.mark == nullptr) return false;
+  input_.remove_prefix(found.mark->text.size());
+  take_mark(*found.mark);
+  return true;
 }
 
 bool OutputSegmenter::step_marks(SegmentSink& sink) {
@@ -234,7 +264,7 @@ void OutputSegmenter::begin_call(std::string_view mark, CallOpening opening) {
   raw_ = mark;
   raw_mark_ = mark.size();
   const CallCount count = one_call_ ? CallCount::kOne : CallCount::kAny;
-  reader_.emplace(*syntax_, ToolCallReaderOptions{.opening = opening, .count = count});
+  reader_.emplace(*syntax_, ToolCallReaderOptions{opening, count, &strings_});
 }
 
 // The prompt ends within a call: the reader is told what stands there.

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "prompt/json_answer.h"
 #include "prompt/mark_scanner.h"
@@ -63,12 +64,14 @@ class OutputSegmenter {
     kCall,    // a reader has the bytes; perhaps it proves to be no call
     kRubble,  // the rest of a call that went wrong: dropped up to the next mark
     kJson,    // inside the JSON that the answer must be
+    kExact,   // inside a text that is shown as it is
   };
 
   void begin(SegmentSink& sink);
   bool step(SegmentSink& sink);
   bool step_marks(SegmentSink& sink);
   bool step_bare_call(SegmentSink& sink);
+  bool step_exact();
   bool step_call(SegmentSink& sink);
   void take_mark(const Mark& mark);
   void begin_block(Mode mode);
@@ -88,6 +91,8 @@ class OutputSegmenter {
   bool thinks_;
   OutputStart start_;
   std::string forced_tool_;
+  std::vector<StringParameters> strings_;
+  bool exact_;           // the answer is a text in which marks mean nothing
   bool continues_text_;  // the answer goes on with a text of the client's
   TrailingSpace space_kept_;
   MarkScanner scanner_;

@@ -383,5 +383,32 @@ TEST(OutputSegmenter, ContinuesTheTextOfAPrefillWithItsWhiteSpace) {
             "text[ {\"name\":\"f\",\"parameters\":{}}]");
 }
 
+TEST(OutputSegmenter, ShowsATextThatMatchesAPatternAsItIs) {
+  OutputPlan plan = tools_plan();
+  for (const OutputFormat format :
+       {OutputFormat::kRegex, OutputFormat::kGrammar, OutputFormat::kChoice}) {
+    plan.rules.format = format;
+    for (const std::string_view output :
+         {"\n a </think> <tool_call>\n ", "<tool", "", " ", "x<think>y"}) {
+      EXPECT_EQ(segment(plan, {output}).text_bytes, output);
+      std::vector<std::string_view> bytes;
+      for (std::size_t i = 0; i < output.size(); ++i) bytes.push_back(output.substr(i, 1));
+      EXPECT_EQ(segment(plan, bytes).text_bytes, output);
+    }
+    const SegmentRecorder thought = segment(plan, {"<think>hm</think>\n<think> a"});
+    EXPECT_EQ(thought.thinking_bytes, "hm");
+    EXPECT_EQ(thought.text_bytes, "\n<think> a");
+    EXPECT_TRUE(segment(plan, {write_tool_call(*plan.tool_syntax, "f", "{}")}).str() ==
+                "call[f|{}]");
+  }
+}
+
+TEST(OutputSegmenter, ShowsTheRestOfATextThatTheClientHasBegunAsItIs) {
+  OutputPlan plan = tools_plan();
+  plan.rules.format = OutputFormat::kRegex;
+  plan.prefill = "a";
+  EXPECT_EQ(segment(plan, {"<think>\n"}).str(), "text[<think>\n]");
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cache_miss.h"
@@ -56,6 +57,10 @@ class PromptStage {
   Result<PreparedPrompt> prepare(const Conversation& conversation,
                                  PromptDetail detail = PromptDetail::kTokens) const;
 
+  /// Control tokens of this model that have no bytes and whose text counts in an answer.
+  const std::vector<std::pair<Token, std::string>>& marker_tokens() const {
+    return planner_.marker_tokens();
+  }
   SpliceMode splice_mode() const { return renderer_.mode(); }
   const TemplateTraits& template_traits() const { return renderer_.traits(); }
 

@@ -21,12 +21,13 @@ std::size_t half_mark_at_end(std::string_view text, std::string_view mark) {
 
 }  // namespace
 
-TaggedArguments::TaggedArguments(const ToolSyntax& syntax)
+TaggedArguments::TaggedArguments(const ToolSyntax& syntax, const std::vector<std::string>* strings)
     : open_(mark_core(syntax.parameter_open)),
       middle_(mark_core(syntax.parameter_middle)),
       close_(mark_core(syntax.parameter_close)),
       ends_{mark_core(syntax.arguments_close), mark_core(syntax.close)},
       next_call_(mark_core(syntax.open)),
+      strings_(strings),
       line_begin_(syntax.parameter_middle.ends_with('\n')),
       line_end_(syntax.parameter_close.starts_with('\n')) {
   const std::size_t gap = middle_.find('\n');
@@ -62,7 +63,8 @@ bool TaggedArguments::step(std::string& json) {
       step_ = Step::kValue;
       probe_ = JsonPrefix();
       probed_ = shown_ = 0;
-      string_ = streaming_ = false;
+      string_ = is_known_string();
+      streaming_ = false;
       return true;
     case Step::kValue: return step_value(json);
     default: return false;
@@ -134,6 +136,10 @@ bool TaggedArguments::step_value(std::string& json) {
   return false;
 }
 
+bool TaggedArguments::is_known_string() const {
+  return strings_ != nullptr && std::ranges::find(*strings_, key_) != strings_->end();
+}
+
 // Whether a value that begins with `value` must be a string.
 bool TaggedArguments::is_string(std::string_view value) {
   if (string_) return true;
@@ -171,7 +177,7 @@ void TaggedArguments::finish_value(std::string_view value, std::string& json) {
   }
   begin_member(json);
   const std::string_view core = mark_core(value);
-  if (!core.starts_with('"') && is_json(core)) {
+  if (!string_ && !core.starts_with('"') && is_json(core)) {
     json += core;
   } else {
     json += json_quoted(value);

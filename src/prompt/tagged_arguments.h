@@ -3,7 +3,8 @@
 //   <parameter=city>⏎Oslo⏎</parameter>⏎<parameter=days>⏎3⏎</parameter>⏎</function>
 //   {"city":"Oslo","days":3}
 //
-// A value that is JSON of another kind than a string stays as it is; anything else is a string. It
+// A value that is JSON of another kind than a string stays as it is; anything else is a string, and
+// so is the value of a parameter that can only be one. It
 // streams as soon as it cannot be JSON any more; until then the value is held back, because the
 // first byte of the JSON depends on it.
 //
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "constrain/json_prefix.h"
 #include "prompt/tool_syntax.h"
@@ -29,7 +31,10 @@ class TaggedArguments {
     kNoCall,  ///< something else than a parameter or an end stands at the beginning
   };
 
-  explicit TaggedArguments(const ToolSyntax& syntax);
+  /// `strings`: the parameters whose values are strings even where they look like JSON. Outlives
+  /// the object; null: none are known.
+  explicit TaggedArguments(const ToolSyntax& syntax,
+                           const std::vector<std::string>* strings = nullptr);
 
   /// Takes bytes from the front of `bytes` and appends to `json` what may be shown. Leaves bytes
   /// only when done.
@@ -55,6 +60,7 @@ class TaggedArguments {
   bool step_key();
   bool step_value(std::string& json);
   void stream_value(std::size_t safe, std::string& json);
+  bool is_known_string() const;
   bool is_string(std::string_view value);
   void finish_value(std::string_view value, std::string& json);
   void begin_member(std::string& json);
@@ -63,6 +69,7 @@ class TaggedArguments {
   std::string_view open_, middle_, middle_rest_, close_;  // the cores of a parameter's marks
   std::array<std::string_view, 2> ends_;                  // of the arguments
   std::string_view next_call_;
+  const std::vector<std::string>* strings_;
   bool line_begin_ = false;  // a line feed in front of a value belongs to the mark
   bool line_end_ = false;    // and one behind it
 

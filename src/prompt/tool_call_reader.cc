@@ -144,7 +144,7 @@ CallState ToolCallReader::read_after_name(std::string_view& bytes, SegmentSink& 
   const bool tagged = syntax_.kind == ToolSyntaxKind::kTagged;
   if (tagged && mark.empty()) {
     step_ = Step::kTagged;
-    tagged_.emplace(syntax_);
+    begin_tagged();
     return CallState::kReading;
   }
   if (!tagged && bytes.front() == '{') {  // the mark was forgotten
@@ -155,10 +155,19 @@ CallState ToolCallReader::read_after_name(std::string_view& bytes, SegmentSink& 
   bytes.remove_prefix(1);
   if (std::string_view(text_).ends_with(mark)) {
     step_ = tagged ? Step::kTagged : Step::kNamedArguments;
-    if (tagged) tagged_.emplace(syntax_);
+    if (tagged) begin_tagged();
     return CallState::kReading;
   }
   return text_.size() < kBehindNameBytesMax ? CallState::kReading : fail(sink);
+}
+
+void ToolCallReader::begin_tagged() {
+  const std::vector<std::string>* strings = nullptr;
+  if (options_.strings != nullptr) {
+    const auto own = std::ranges::find(*options_.strings, name_, &StringParameters::tool);
+    if (own != options_.strings->end()) strings = &own->names;
+  }
+  tagged_.emplace(syntax_, strings);
 }
 
 CallState ToolCallReader::begin_named_arguments(std::string_view& bytes, SegmentSink& sink) {

@@ -16,8 +16,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "prompt/json_repair.h"
+#include "prompt/output_plan.h"
 #include "prompt/segment_sink.h"
 #include "prompt/tagged_arguments.h"
 #include "prompt/tool_syntax.h"
@@ -41,6 +43,8 @@ enum class CallCount : std::uint8_t { kAny, kOne };
 struct ToolCallReaderOptions {
   CallOpening opening = CallOpening::kMarked;
   CallCount count = CallCount::kAny;  ///< kOne: done with the first call
+  /// Of tagged calls: OutputPlan::string_parameters. Outlives the reader; null: none are known.
+  const std::vector<StringParameters>* strings = nullptr;
 };
 
 class ToolCallReader {
@@ -98,6 +102,7 @@ class ToolCallReader {
   void give_arguments(SegmentSink& sink);
   CallState finish_call(SegmentSink& sink);
   CallState fail(SegmentSink& sink);
+  void begin_tagged();
   bool is_named() const { return syntax_.kind != ToolSyntaxKind::kJsonCall; }
 
   const ToolSyntax& syntax_;

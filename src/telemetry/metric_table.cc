@@ -47,6 +47,80 @@ constexpr std::array kTable{
                "Messages requests by the anthropic-version they named (known ones, none, other) "
                "and the profile that was applied."},
 
+    // Constraints: what is compiled for requests.
+    MetricSpec{"zerohop_constraint_compile_seconds",
+               kHistogram,
+               MetricUnit::kSeconds,
+               {},
+               "Time to compile the constraint of a request that was not in the cache."},
+    MetricSpec{"zerohop_constraint_requests_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cache"},
+               "Requests with a constraint, by whether it was in the cache (hit, miss)."},
+    MetricSpec{"zerohop_constraint_refusals_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"kind", "keyword"},
+               "Schemas that could not be enforced as they are (invalid, unsupported, "
+               "unsatisfiable, too_large), by keyword; other: none of JSON Schema's own."},
+    MetricSpec{
+        "zerohop_constraint_relaxed_total",
+        kCounter,
+        MetricUnit::kNone,
+        {},
+        "Requests with schemas that could not be enforced and were relaxed; their replies say "
+        "so."},
+
+    // Constraints: how they are followed.
+    MetricSpec{"zerohop_constraint_tokens_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {"event"},
+               "Sampled tokens of constrained answers: looked at (checked), of these not allowed, "
+               "so that the legal ones had to be found (missed), draws among these behind which "
+               "too few tokens were left (redrawn), draws of which only the shortest end was left "
+               "(closing). And tokens that were not sampled because nothing else was possible "
+               "(forced)."},
+    MetricSpec{"zerohop_constraint_answers_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"outcome"},
+               "Constrained answers that were brought to their end for want of tokens "
+               "(closed_early), and requests whose shortest answer did not fit (refused)."},
+    MetricSpec{"zerohop_constraint_legal_mass",
+               kGauge,
+               MetricUnit::kRatio,
+               {},
+               "How likely the model found a legal token where it drew one that was not: mean "
+               "since the start."},
+    MetricSpec{"zerohop_constraint_masks_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cache"},
+               "Sets of legal tokens that were needed, by whether they were in the cache (hit) or "
+               "had to be found (miss)."},
+    MetricSpec{"zerohop_constraint_mask_microseconds_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Microseconds spent on finding such sets that were not in the cache."},
+    MetricSpec{"zerohop_constraint_mask_microseconds_max",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Microseconds that the most expensive one took."},
+    MetricSpec{"zerohop_constraint_machines",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Different constraints that the engine follows or keeps for the next request."},
+    MetricSpec{"zerohop_constraint_bytes",
+               kGauge,
+               MetricUnit::kBytes,
+               {"kind"},
+               "Memory of the engine for constraints: masks, and the tables of machines."},
+
     MetricSpec{"zerohop_prompt_rewrites_total",
                kCounter,
                MetricUnit::kNone,
@@ -89,6 +163,13 @@ constexpr std::array kTable{
                "Prompt tokens found in the KV cache instead of being computed."},
     MetricSpec{
         "zerohop_output_tokens_total", kCounter, MetricUnit::kTokens, {}, "Tokens generated."},
+    MetricSpec{
+        "zerohop_tokens_charged_total",
+        kCounter,
+        MetricUnit::kTokens,
+        {},
+        "Tokens computed for tenants, by which turns are given: each counts once, also where "
+        "a parked request had to compute it again."},
 
     // The engine.
     MetricSpec{"zerohop_engine_steps_total",
@@ -96,6 +177,22 @@ constexpr std::array kTable{
                MetricUnit::kNone,
                {},
                "Forward passes of the step loop."},
+    MetricSpec{"zerohop_engine_threads",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "Threads that compute: fewer while other processes take the cores."},
+    MetricSpec{"zerohop_engine_thread_changes_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Steps that were computed with another number of threads than the one before."},
+    MetricSpec{"zerohop_engine_steps_outrun_total",
+               kCounter,
+               MetricUnit::kNone,
+               {},
+               "Steps that were stopped far beyond their expected time, or as probes that did not "
+               "pay, and computed again with fewer threads."},
     MetricSpec{"zerohop_engine_step_seconds",
                kHistogram,
                MetricUnit::kSeconds,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "telemetry/metrics_cache.h"
+#include "telemetry/metrics_constraints.h"
 #include "telemetry/rate_meter.h"
 
 namespace zerohop {
@@ -18,6 +19,10 @@ class EngineExport {
         prompt_tokens_(registry.counter("zerohop_prompt_tokens_total")),
         prompt_tokens_cached_(registry.counter("zerohop_prompt_tokens_cached_total")),
         output_tokens_(registry.counter("zerohop_output_tokens_total")),
+        tokens_charged_(registry.counter("zerohop_tokens_charged_total")),
+        thread_changes_(registry.counter("zerohop_engine_thread_changes_total")),
+        steps_outrun_(registry.counter("zerohop_engine_steps_outrun_total")),
+        threads_(registry.gauge("zerohop_engine_threads")),
         queued_(registry.gauge("zerohop_engine_queued")),
         prefilling_(registry.gauge("zerohop_engine_prefilling")),
         decoding_(registry.gauge("zerohop_engine_decoding")),
@@ -36,6 +41,10 @@ class EngineExport {
     prompt_tokens_.publish(snapshot.prompt_tokens());
     prompt_tokens_cached_.publish(snapshot.prompt_tokens_cached);
     output_tokens_.publish(snapshot.output_tokens);
+    tokens_charged_.publish(snapshot.tokens_charged);
+    thread_changes_.publish(snapshot.thread_changes);
+    steps_outrun_.publish(snapshot.steps_outrun);
+    threads_.set(snapshot.threads);
     queued_.set(snapshot.queued);
     prefilling_.set(snapshot.prefilling);
     decoding_.set(snapshot.decoding);
@@ -59,8 +68,9 @@ class EngineExport {
         used >= snapshot.cells_total ? 0.0 : static_cast<double>(snapshot.cells_total - used));
   }
 
-  Counter steps_, prompt_tokens_, prompt_tokens_cached_, output_tokens_;
-  Gauge queued_, prefilling_, decoding_, paused_;
+  Counter steps_, prompt_tokens_, prompt_tokens_cached_, output_tokens_, tokens_charged_;
+  Counter thread_changes_, steps_outrun_;
+  Gauge threads_, queued_, prefilling_, decoding_, paused_;
   Gauge cells_reserved_, cells_cached_, cells_active_, cells_pinned_, cells_free_;
   Gauge cache_hit_rate_, output_rate_;
   RateMeter output_meter_;
@@ -78,6 +88,7 @@ Metrics::Metrics(MetricsRegistry& registry)
       engine_step_seconds(registry.histogram("zerohop_engine_step_seconds")),
       compact_seconds(registry.histogram("anthropic_kernel_kv_cache_compact_seconds")),
       inference_ms(registry.histogram("anthropic_kernel_inference_ms")),
+      constraint_compile_seconds(registry.histogram("zerohop_constraint_compile_seconds")),
       registry_(registry),
       cancellations_{registry.counter("zerohop_cancellations_total", {"queued"}),
                      registry.counter("zerohop_cancellations_total", {"prefill"}),
@@ -114,6 +125,19 @@ void Metrics::count_profile_request(std::string_view profile) {
   registry_.counter("zerohop_profile_requests_total", {profile}).add();
 }
 
+void Metrics::count_constraint(ConstraintFrom from) {
+  const std::string_view label = from == ConstraintFrom::kCache ? "hit" : "miss";
+  registry_.counter("zerohop_constraint_requests_total", {label}).add();
+}
+
+void Metrics::count_constraint_refusal(std::string_view kind, std::string_view keyword) {
+  registry_.counter("zerohop_constraint_refusals_total", {kind, keyword}).add();
+}
+
+void Metrics::count_constraint_relaxed() {
+  registry_.counter("zerohop_constraint_relaxed_total").add();
+}
+
 void Metrics::set_build_info(std::string_view version, std::string_view libllama) {
   registry_.gauge("zerohop_build_info", {version, libllama}).set(1);
 }
@@ -122,11 +146,14 @@ void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock, std::
                             std::function<EngineSnapshot()> latest) {
   auto engine = std::make_shared<EngineExport>(registry, clock);
   auto cache = copy_into_cache_families(registry, model);
+  auto constraints = copy_into_constraint_families(registry);
   // One snapshot for all, so that the numbers of a page agree.
-  registry.at_scrape([engine, cache = std::move(cache), latest = std::move(latest)] {
+  registry.at_scrape([engine, cache = std::move(cache), constraints = std::move(constraints),
+                      latest = std::move(latest)] {
     const EngineSnapshot snapshot = latest();
     engine->copy(snapshot);
     cache(snapshot);
+    constraints(snapshot);
   });
 }
 

@@ -37,6 +37,7 @@ class Metrics {
   Histogram engine_step_seconds;
   Histogram compact_seconds;
   Histogram inference_ms;
+  Histogram constraint_compile_seconds;
 
   /// `route` is the pattern that matched ("/v1/messages"), never the path that a client sent. Takes
   /// the registry's lock: once per request, not per token.
@@ -56,6 +57,13 @@ class Metrics {
   /// `profile` comes from the configuration, or is "none".
   void count_profile_request(std::string_view profile);
 
+  /// A request whose answer is constrained.
+  enum class ConstraintFrom : std::uint8_t { kCache, kCompiler };
+  void count_constraint(ConstraintFrom from);
+  /// A schema that is not enforced as it is; `keyword` is one of JSON Schema's, or "other".
+  void count_constraint_refusal(std::string_view kind, std::string_view keyword);
+  void count_constraint_relaxed();
+
   /// Once, at start.
   void set_build_info(std::string_view version, std::string_view libllama);
 
@@ -68,9 +76,9 @@ class Metrics {
 };
 
 /// Makes every scrape copy the engine's latest snapshot into the families of the engine, the
-/// tokens, the prefix cache and the pressure ladder. `latest` is called from the scraping thread,
-/// once a page; it and `clock` must stay valid as long as the registry is scraped. `model` is a
-/// label.
+/// tokens, the prefix cache, the pressure ladder and constraints. `latest` is called from the
+/// scraping thread, once a page; it and `clock` must stay valid as long as the registry is scraped.
+/// `model` is a label.
 void export_engine_snapshot(MetricsRegistry& registry, const Clock& clock, std::string_view model,
                             std::function<EngineSnapshot()> latest);
 

@@ -73,6 +73,7 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   snapshot.steps = 7;
   snapshot.prompt_tokens_computed = 25;
   snapshot.prompt_tokens_cached = 75;
+  snapshot.tokens_charged = 31;
   EXPECT_EQ(value_of(registry, "zerohop_engine_queued"), "3");
   EXPECT_EQ(value_of(registry, "zerohop_engine_decoding"), "2");
   EXPECT_EQ(value_of(registry, "zerohop_engine_steps_total"), "7");
@@ -80,7 +81,18 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"cached\""), "50");
   EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_total"), "100");
   EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_cached_total"), "75");
+  EXPECT_EQ(value_of(registry, "zerohop_tokens_charged_total"), "31");
   EXPECT_EQ(value_of(registry, "anthropic_kernel_cache_hit_rate"), "0.75");
+
+  snapshot.constraints = {.checks = 10, .misses = 4, .legal_mass = 1.0, .forced_tokens = 3};
+  snapshot.constraints.masks_built = 2;
+  snapshot.constraints.mask_time = std::chrono::milliseconds(500);
+  snapshot.constraints.machine_bytes = 77;
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", ",event=\"missed\""), "4");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", ",event=\"forced\""), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_legal_mass"), "0.25");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_mask_microseconds_total"), "500000");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_bytes", ",kind=\"machines\""), "77");
 
   snapshot.cells_reserved = 80;  // overlaps what is cached
   EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "0");

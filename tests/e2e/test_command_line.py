@@ -43,7 +43,8 @@ def test_version_names_the_program_and_the_model_library(context):
 def test_help_lists_the_subcommands(context):
     done = context.zerohop("--help")
     assert done.returncode == 0 and done.stderr == "", done
-    for command in ("serve", "chat", "pull", "check-config", "tokenize", "explain-miss"):
+    for command in ("serve", "chat", "pull", "check-config", "tokenize", "explain-miss",
+                    "constrain"):
         assert f"\n  {command} " in done.stdout, (command, done.stdout)
         own = context.zerohop(command, "--help")
         assert own.returncode == 0 and f"Usage: zerohop {command}" in own.stdout, own

@@ -26,6 +26,12 @@ def check_measured(preparation):
     assert candidate["gain"] > 0, candidate
 
 
+def was_quiet(info):
+    """Whether two timings of the same thing agreed when the model was measured."""
+    candidate, = info["preparation"]["candidates"]
+    return candidate["disturbance"] <= 0.2
+
+
 def check_served(server, info):
     """The type that is said to be served is the one that is loaded, under the usual name."""
     preparation = info["preparation"]
@@ -49,10 +55,14 @@ def test_the_default_model_is_prepared_once(context):
 
     second = start(context, cache)
     after = information(second)
-    assert not after["preparation"]["measured_now"], after["preparation"]
-    assert MARK not in second.log_text(), second.log_text()[-1500:]
-    for name in ("prepared", "type", "source_type", "reason"):
-        assert after["preparation"][name] == before["preparation"][name], name
+    # What was measured on a busy machine is measured again.
+    if was_quiet(before):
+        assert not after["preparation"]["measured_now"], after["preparation"]
+        assert MARK not in second.log_text(), second.log_text()[-1500:]
+        for name in ("prepared", "type", "source_type", "reason"):
+            assert after["preparation"][name] == before["preparation"][name], name
+    else:
+        assert after["preparation"]["measured_now"], after["preparation"]
     check_measured(after["preparation"])
     check_served(second, after)
     second.kill()
@@ -60,7 +70,7 @@ def test_the_default_model_is_prepared_once(context):
     done = context.zerohop("chat", "--prepare", "safe", "--temperature", "0", "--system", SYSTEM,
                            CAPITAL, environment={"XDG_CACHE_HOME": str(cache)})
     assert done.returncode == 0 and "Paris" in done.stdout, done
-    assert MARK not in done.stderr, done
+    assert (MARK not in done.stderr) == was_quiet(after), done
 
 
 def test_a_cache_folder_that_cannot_be_written_is_no_obstacle(context):

@@ -1,7 +1,10 @@
 """The prompt cache on the real model: what is found, and why not."""
 import json
 
-from support.prompts import MODEL
+from support.parallel import in_parallel
+from support.prompts import ENDLESS, MODEL, body, endless, fresh, long_text
+from support.stream import OpenStream
+from support.waiting import wait_until
 
 RULES = ("You are the help desk of a small library. Answer in one sentence, name the shelf, and "
          "never promise a book that is lent out. " * 8)
@@ -19,6 +22,15 @@ def found_share(message):
     usage = message["usage"]
     return usage["cache_read_input_tokens"] / (
         usage["cache_read_input_tokens"] + usage["input_tokens"])
+
+
+def computed_tokens(server):
+    """Of all prompts, also of warm prefixes."""
+    return server.metrics().value("zerohop_tokens_charged_total")
+
+
+def restored_tokens(server):
+    return server.metrics().value("zerohop_cache_tokens_total", event="restored")
 
 
 def test_a_time_stamp_in_the_system_prompt_is_named(context):
@@ -44,16 +56,87 @@ def test_a_time_stamp_that_is_moved_spoils_nothing(context):
     assert second["diagnostics"]["cache_miss_reason"] is None, second
 
 
-def test_a_warm_prefix_is_found_by_the_first_request_of_two_starts(context):
+def test_a_warm_prefix_is_computed_once_and_restored_after_a_restart(context):
     system = RULES.strip()
-    folder = json.dumps(str(context.sandbox.path("-warm")))
-    config = f"cache:\n  warm_prefixes: [{json.dumps(system)}]\n  warm_folder: {folder}\n"
+    folder = context.sandbox.path("-warm")
+    config = (f"cache:\n  warm_prefixes: [{json.dumps(system)}]\n"
+              f"  warm_folder: {json.dumps(str(folder))}\n")
     body = {"model": MODEL, "max_tokens": 1, "system": system,
             "messages": [{"role": "user", "content": "Hi"}]}
+    first = context.start_server(config=config)
+    assert found_share(first.messages(body)) > 0.9
+    computed, restored = computed_tokens(first), restored_tokens(first)
+    assert computed > 200 and restored == 0, (computed, restored)
+    wait_until(lambda: list(folder.glob("*.state")), "no state was saved")
+    first.kill()
+
+    second = context.start_server(config=config)
+    wait_until(lambda: restored_tokens(second) > 0, "nothing was restored")
+    message = second.messages(body)
+    assert found_share(message) > 0.9, message
+    assert restored_tokens(second) > 200, second.metrics()
+    # The last token of the prefix, and the turn.
+    assert computed_tokens(second) <= message["usage"]["input_tokens"] + 1, message
+
+
+def test_with_marked_only_what_is_marked_is_kept(context):
+    server = context.start_server(config="cache:\n  keep: marked\n")
+    plain = body(fresh(RULES))
     for _ in range(2):
-        server = context.start_server(config=config)
-        assert found_share(server.messages(body)) > 0.9
-        server.kill()
+        assert server.messages(plain)["usage"]["cache_read_input_tokens"] == 0
+    marked = [{"type": "text", "text": fresh(RULES), "cache_control": {"type": "ephemeral"}}]
+    rest = fresh(long_text(100))
+    created = server.messages(body(rest, system=marked))["usage"]
+    assert created["cache_creation_input_tokens"] > 200, created
+    found = server.messages(body(rest, system=marked))["usage"]
+    # To the mark and no further, though the whole prompt is the same.
+    assert found["cache_read_input_tokens"] == created["cache_creation_input_tokens"], found
+    assert found["input_tokens"] > 50, found
+
+
+def test_equal_cold_prompts_that_come_together_are_computed_once(context):
+    server = context.start_server("--sequences", "6")
+    number = 6
+    same = body(fresh(long_text(900)), max_tokens=1)
+    prompt = server.count_tokens(same)
+    usages = [message["usage"] for message in in_parallel(server.messages, [same] * number)]
+    assert server.metrics().value("zerohop_prompt_tokens_total") == number * prompt
+    # Each computes the end of its prompt for itself, less than one tile of rows.
+    computed = computed_tokens(server)
+    assert prompt <= computed < prompt + (number - 1) * 64, (prompt, computed)
+    assert sum(usage["input_tokens"] for usage in usages) == computed, usages
+
+
+def test_a_soft_cap_ends_a_long_answer_with_a_sentence(context):
+    server = context.server
+    cut = server.messages(endless(160))
+    assert cut["stop_reason"] == "max_tokens", cut
+    capped = server.messages(endless(160, soft_cap={"at": 0.25}))
+    assert capped["stop_reason"] == "stop_sequence", capped
+    assert capped["stop_sequence"] in (".", "!", "?"), capped
+    text = capped["content"][0]["text"]
+    assert text.endswith(capped["stop_sequence"]), capped
+    assert 40 <= capped["usage"]["output_tokens"] < 160, capped
+
+
+def test_scarce_cells_shorten_answers_that_allow_it(context):
+    words = body(fresh(long_text(900)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
+    prompt = context.server.count_tokens(words)
+    # The long prompt and what it is promised take 0.93 of the cells; a short one has room beside.
+    cells = int((prompt + 32) / 0.93)
+    server = context.start_server("--sequences", "2", "--context", str(prompt + 61),
+                                  config=f"engine:\n  kv_cells: {cells}\n")
+    with OpenStream(server, words) as long_one:
+        long_one.read_until("content_block_delta")
+        wait_until(lambda: server.health()["rung"] == "soft_max_tokens", server.health)
+        with OpenStream(server, endless(20, soft_max_tokens=True)) as soft:
+            reading = soft.finish()
+            assert soft.headers["anthropic-effective-max-tokens"] == str(
+                reading.usage["output_tokens"]), (soft.headers, reading.usage)
+            assert 15 <= reading.usage["output_tokens"] < 20, reading.usage
+            assert reading.stop_reason == "max_tokens", reading.stop_reason
+        assert long_one.finish().usage["output_tokens"] == 60
+    assert server.metrics().value("zerohop_soft_max_tokens_total") == 1
 
 
 def test_two_requests_are_compared_without_a_server(context):

@@ -3,9 +3,10 @@ import subprocess
 
 from dev import build, model, peer, sysdeps
 from dev.common import ROOT, Failure
+from dev.constrain_bench import run as constrain
 
 # They take long or need another server, so they run only when they are asked for by name.
-BY_NAME_ONLY = ("peer", "soak", "memcap")
+BY_NAME_ONLY = ("peer", "soak", "memcap", "masks")
 PEER_REPORT = ROOT / "docs/measurements/peer_bench.md"
 
 
@@ -36,6 +37,8 @@ def words_for(path, args, sources):
 
 
 def run(args, sources):
+    if args.name == "constrain":
+        return constrain.run(args, sources)
     sysdeps.require(["build", "bench"], args.yes)
     model.ModelDownload(sources).start().wait()
     folder = build.build("bench", args.llama, sources, targets(args.name))

@@ -25,7 +25,7 @@ CALLS = (
         "time is passed in: take a Clock& (base/clock.h)", "src/base/clock.cc", "bench/"),
     ban(r"(?<![\w.>])(?:std\s*::\s*time|(?<!:)time|clock_gettime|gettimeofday)\s*\(\s*(?:\)|0|NULL|"
         r"nullptr|&|CLOCK)",
-        "time is passed in: take a Clock& (base/clock.h)", "src/base/clock.cc"),
+        "time is passed in: take a Clock& (base/clock.h)", "src/base/clock.cc", "bench/"),
     ban(r"\b(?:std\s*::\s*)?s?rand\s*\(|\brandom_device\b|\bmt19937",
         "chance is passed in: take a Random& (base/random.h)", "src/base/random.cc"),
     ban(r"\bstd\s*::\s*(?:thread|jthread)\b(?!\s*::)|\bstd\s*::\s*async\b|\bpthread_create\b",

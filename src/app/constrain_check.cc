@@ -1,0 +1,220 @@
+#include "app/constrain_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "constrain/grammar_machine.h"
+#include "constrain/grammar_syntax.h"
+
+namespace zerohop {
+namespace {
+
+using KeyOrder = JsonMachineOptions::KeyOrder;
+
+constexpr std::size_t kMaskBytesMax = std::size_t{64} << 20;
+// More than any text needs, so that the end of an answer never forbids anything.
+constexpr std::size_t kTokensMax = std::size_t{1} << 40;
+
+std::string bytes_from(ConstraintMachine& machine, MachineState state) {
+  std::string bytes;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (machine.step(state, static_cast<unsigned char>(byte)) != kDeadState) {
+      bytes.push_back(static_cast<char>(byte));
+    }
+  }
+  return bytes;
+}
+
+SchemaRefusal refusal_of(const Error& error) {
+  return {SchemaRefusal::Kind::kInvalid, {}, {}, error.message};
+}
+
+Result<std::unique_ptr<ConstraintMachine>> make_grammar(const std::string& text) {
+  ZH_ASSIGN_OR_RETURN(GrammarText read, parse_grammar(text));
+  return make_grammar_machine(std::move(read.grammar));
+}
+
+bool wants_some_text(const CheckCase& wanted) {
+  return std::any_of(wanted.texts.begin(), wanted.texts.end(), [](const ExpectedText& each) {
+    return each.wanted == ExpectedText::Wanted::kAccept;
+  });
+}
+
+CheckVerdict verdict_of(const CheckCase& wanted, const std::vector<TextFinding>& found) {
+  CheckVerdict verdict = CheckVerdict::kRight;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (wanted.texts[i].wanted == ExpectedText::Wanted::kReject) {
+      if (!found[i].rejected()) return CheckVerdict::kOver;
+    } else if (!found[i].accepted_always()) {
+      verdict = CheckVerdict::kUnder;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::string_view verdict_name(CheckVerdict verdict) {
+  switch (verdict) {
+    case CheckVerdict::kRight: return "right";
+    case CheckVerdict::kOver: return "over";
+    case CheckVerdict::kUnder: return "under";
+    case CheckVerdict::kRefused: return "refused";
+    case CheckVerdict::kError: break;
+  }
+  return "error";
+}
+
+bool TextFinding::rejected() const {
+  return !accepted && !(canonical && canonical->accepted) && !(greedy && greedy->accepted);
+}
+
+bool TextFinding::accepted_always() const {
+  return accepted && (!canonical || canonical->accepted) && (!greedy || greedy->accepted);
+}
+
+CaseFinding unreadable_case(std::string id, std::string fault) {
+  CaseFinding finding;
+  finding.id = std::move(id);
+  finding.verdict = CheckVerdict::kError;
+  finding.fault = std::move(fault);
+  return finding;
+}
+
+ConstraintChecker::ConstraintChecker(Options options, const Clock& clock)
+    : options_(std::move(options)), clock_(&clock) {
+  if (options_.vocabulary) {
+    masks_ = std::make_unique<MaskCache>(options_.vocabulary->tokens, kMaskBytesMax);
+  }
+}
+
+std::variant<ConstraintChecker::Made, SchemaRefusal> ConstraintChecker::make_schema(
+    const std::string& text) const {
+  Made made;
+  const TimePoint begin = clock_->now();
+  CompiledSchema compiled = compile_schema(text, options_.schema);
+  made.cost.compile = clock_->now() - begin;
+  if (auto* refusal = std::get_if<SchemaRefusal>(&compiled)) return std::move(*refusal);
+  const auto& form = std::get<std::shared_ptr<const SchemaForm>>(compiled);
+  made.cost.nodes = form->nodes.size();
+  made.cost.form_bytes = form->memory_bytes;
+  made.form = form;
+  const TimePoint compiled_at = clock_->now();
+  made.machine = machine_of(form, options_.key_order);
+  made.machine->start();
+  made.cost.first_state = clock_->now() - compiled_at;
+  return made;
+}
+
+std::unique_ptr<ConstraintMachine> ConstraintChecker::machine_of(
+    const std::shared_ptr<const SchemaForm>& form, KeyOrder order) const {
+  JsonMachineOptions options;
+  options.coding = TextCoding::kJsonAny;
+  options.key_order = order;
+  return make_json_machine(form, options);
+}
+
+std::variant<ConstraintChecker::Made, SchemaRefusal> ConstraintChecker::make(
+    const ConstraintText& constraint) const {
+  if (constraint.language == ConstraintText::Language::kSchema) {
+    return make_schema(constraint.text);
+  }
+  Made made;
+  const TimePoint begin = clock_->now();
+  auto machine = constraint.language == ConstraintText::Language::kRegex
+                     ? make_regex_machine(constraint.text)
+                     : make_grammar(constraint.text);
+  if (!machine.ok()) return refusal_of(machine.error());
+  const TimePoint compiled_at = clock_->now();
+  made.cost.compile = compiled_at - begin;
+  made.machine = std::move(machine.value());
+  made.machine->start();
+  made.cost.first_state = clock_->now() - compiled_at;
+  return made;
+}
+
+void ConstraintChecker::measure_first_mask(LiveMachine& live, ConstraintCost& cost) {
+  if (!masks_) return;
+  const TimePoint begin = clock_->now();
+  ConstraintMachine& machine = live.machine();
+  cost.first_tokens = masks_->mask(machine, live.cache_id(), machine.start()).count();
+  cost.first_mask = clock_->now() - begin;
+}
+
+TokenWalk ConstraintChecker::walk(const std::shared_ptr<LiveMachine>& live,
+                                  const std::vector<Token>& tokens) {
+  ConstraintSession session({.machine = live,
+                             .masks = masks_.get(),
+                             .tokenize = options_.vocabulary->tokenize,
+                             .tokens_max = kTokensMax});
+  TokenWalk found{.possible = true, .tokens = tokens.size()};
+  for (const Token token : tokens) {
+    if (!session.allows(token) || !session.mask().allows(token)) return found;
+    session.accept(token);
+    ++found.read;
+  }
+  found.accepted = session.may_end();
+  return found;
+}
+
+bool ConstraintChecker::accepted_in_any_order(Subject& subject, std::string_view text) const {
+  if (!subject.form || options_.key_order == KeyOrder::kAny) return false;
+  if (!subject.any_order) subject.any_order = machine_of(subject.form, KeyOrder::kAny);
+  ConstraintMachine& machine = *subject.any_order;
+  const MachineState state = step_all(machine, machine.start(), text);
+  return state != kDeadState && machine.accepting(state);
+}
+
+TextFinding ConstraintChecker::judge(Subject& subject, std::string_view text) {
+  TextFinding found;
+  ConstraintMachine& machine = subject.live->machine();
+  MachineState state = machine.start();
+  for (const char byte : text) {
+    const MachineState next = machine.step(state, static_cast<unsigned char>(byte));
+    if (next == kDeadState) break;
+    state = next;
+    ++found.read;
+  }
+  found.accepted = found.read == text.size() && machine.accepting(state);
+  if (!found.accepted) {
+    found.possible = bytes_from(machine, state);
+    found.order_alone = accepted_in_any_order(subject, text);
+  }
+  if (!masks_) return found;
+  const auto& [tokens, tokenize] = *options_.vocabulary;
+  const auto spelt = [&](std::optional<std::vector<Token>> spelling) {
+    return spelling ? walk(subject.live, *spelling) : TokenWalk{};
+  };
+  found.canonical = spelt(write_in_tokens(text, *tokens, tokenize));
+  found.greedy = spelt(tokens->greedy(text));
+  return found;
+}
+
+CaseFinding ConstraintChecker::check(const CheckCase& wanted) {
+  CaseFinding finding;
+  finding.id = wanted.id;
+  auto made = make(wanted.constraint);
+  if (auto* refusal = std::get_if<SchemaRefusal>(&made)) {
+    const bool rejects_all = refusal->kind == SchemaRefusal::Kind::kUnsatisfiable &&
+                             !wanted.texts.empty() && !wants_some_text(wanted);
+    finding.verdict = rejects_all ? CheckVerdict::kRight : CheckVerdict::kRefused;
+    finding.refusal = std::move(*refusal);
+    return finding;
+  }
+  auto& [machine, form, cost] = std::get<Made>(made);
+  cost.first_bytes = machine->memory_bytes();
+  const auto live = std::make_shared<LiveMachine>(std::move(machine), ++cases_);
+  measure_first_mask(*live, cost);
+  cost.begins = bytes_from(live->machine(), live->machine().start());
+  cost.shortest = live->machine().shortest_end(live->machine().start());
+  finding.cost = std::move(cost);
+  Subject subject{live, form, nullptr};
+  for (const ExpectedText& each : wanted.texts) {
+    finding.texts.push_back(judge(subject, each.text));
+  }
+  finding.verdict = verdict_of(wanted, finding.texts);
+  if (masks_) masks_->forget(live->cache_id());
+  return finding;
+}
+
+}  // namespace zerohop

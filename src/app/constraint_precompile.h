@@ -1,0 +1,20 @@
+// What a deployment needs at its first request, compiled before it is ready: the profiles of the
+// configuration that have tools or a format, and files (`constraints.precompile`). A file holds one
+// of
+//
+//   [{"name": …, "input_schema": {…}}, …]       tools, in either dialect
+//   {"tools": […], "output_config": {…}, …}     the tools and the format of a Messages request
+//   {"type": "object", "properties": {…}, …}    a JSON Schema, as the format of an answer
+//
+// The owner of the tier, at start.
+#pragma once
+
+#include "app/service.h"
+#include "core/error.h"
+
+namespace zerohop {
+
+/// Errors: kConfiguration; the message names the file and the place in it.
+Result<void> precompile_constraints(Service& service);
+
+}  // namespace zerohop

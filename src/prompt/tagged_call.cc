@@ -1,0 +1,238 @@
+#include "prompt/tagged_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/utf8.h"
+#include "constrain/json_machine.h"
+#include "constrain/json_text.h"
+
+namespace zerohop {
+namespace {
+
+using Parts = std::vector<TagPart>;
+
+constexpr std::size_t kWordsMax = 200;  // of a string, to be listed one by one
+
+std::shared_ptr<const ConstraintMachine> machine_of(TagSet set) {
+  auto machine = make_tag_machine(std::move(set));
+  ZH_CHECK(machine.ok());
+  return std::move(machine).value();
+}
+
+void exchange_nodes(std::vector<ValueChoice>& choices, SchemaNodeId a, SchemaNodeId b) {
+  for (ValueChoice& choice : choices) {
+    choice.node = choice.node == a ? b : choice.node == b ? a : choice.node;
+  }
+}
+
+// The form whose documents are the values of `node`.
+std::shared_ptr<const SchemaForm> form_of_node(const SchemaForm& form, SchemaNodeId node) {
+  auto own = std::make_shared<SchemaForm>(form);
+  std::swap(own->nodes[SchemaForm::kRoot], own->nodes[node]);
+  std::swap(own->shortest_bytes[SchemaForm::kRoot], own->shortest_bytes[node]);
+  const auto exchange = [&](std::vector<ValueChoice>& choices) {
+    exchange_nodes(choices, SchemaForm::kRoot, node);
+  };
+  for (auto& alternatives : own->nodes) {
+    for (SchemaAlternative& alternative : alternatives) {
+      if (auto* array = std::get_if<ArrayForm>(&alternative)) {
+        for (auto& place : array->prefix) exchange(place);
+        exchange(array->rest);
+      } else if (auto* object = std::get_if<ObjectForm>(&alternative)) {
+        for (auto& property : object->declared) exchange(property.value);
+        for (auto& others : object->others) exchange(others.value);
+      }
+    }
+  }
+  return own;
+}
+
+std::string utf8_of(const std::u32string& text) {
+  std::string bytes;
+  for (const char32_t code : text) utf8_append(bytes, code);
+  return bytes;
+}
+
+std::string pointer_to(std::string_view property) {
+  std::string pointer = "/properties/";
+  for (const char byte : property) {
+    pointer += byte == '~'   ? std::string("~0")
+               : byte == '/' ? std::string("~1")
+                             : std::string(1, byte);
+  }
+  return pointer;
+}
+
+// Of the language of all strings.
+std::uint64_t any_string_identity() {
+  static const std::uint64_t identity = [] {
+    const CompiledSchema compiled = compile_schema(R"({"type":"string"})");
+    const auto& form = std::get<std::shared_ptr<const SchemaForm>>(compiled);
+    return std::get<StringForm>(form->nodes[SchemaForm::kRoot].front()).content->identity();
+  }();
+  return identity;
+}
+
+class Grammar {
+ public:
+  Grammar(const ToolSyntax& syntax, const SchemaForm& form, std::vector<std::string> strings)
+      : syntax_(syntax), form_(form), strings_(std::move(strings)) {}
+
+  TaggedArgumentsGrammar write() {
+    const ObjectForm* object = only_object();
+    if (object == nullptr) {
+      note_inexact("");
+      made_.parts = free_tagged_arguments(syntax_);
+      return std::move(made_);
+    }
+    if (has_joint_rules(*object)) note_inexact("");
+    for (const ObjectForm::Property& property : object->declared) add_property(property);
+    return std::move(made_);
+  }
+
+ private:
+  const ObjectForm* only_object() const {
+    const ObjectForm* found = nullptr;
+    for (const SchemaAlternative& alternative : form_.nodes[SchemaForm::kRoot]) {
+      const auto* object = std::get_if<ObjectForm>(&alternative);
+      if (object != nullptr && found != nullptr) return nullptr;
+      if (object != nullptr) found = object;
+    }
+    return found;
+  }
+
+  static bool has_joint_rules(const ObjectForm& object) {
+    const auto needs = [](const ObjectForm::Property& property) { return !property.needs.empty(); };
+    const auto required = [](const ObjectForm::Property& property) { return property.required; };
+    const auto fixed = std::ranges::count_if(object.declared, required);
+    return !object.counters.empty() || std::ranges::any_of(object.declared, needs) ||
+           object.properties_min > static_cast<std::size_t>(fixed) ||
+           object.properties_max < object.declared.size();
+  }
+
+  void note_inexact(std::string pointer) {
+    if (made_.exact) made_.pointer = std::move(pointer);
+    made_.exact = false;
+  }
+
+  void add_property(const ObjectForm::Property& property) {
+    if (property.value.empty()) return;
+    std::string opening = std::string(syntax_.parameter_open) + property.name;
+    opening += syntax_.parameter_middle;
+    Parts rest = value_parts(property);
+    if (property.required) {
+      made_.parts.push_back(literal_part(std::move(opening)));
+      std::ranges::move(rest, std::back_inserter(made_.parts));
+      return;
+    }
+    TagSet perhaps;
+    perhaps.rules.push_back({.trigger = std::move(opening), .parts = std::move(rest)});
+    perhaps.calls_max = 1;
+    perhaps.text = TagSet::Text::kNone;
+    made_.parts.push_back(machine_part(machine_of(std::move(perhaps))));
+  }
+
+  // A value and the mark behind it.
+  Parts value_parts(const ObjectForm::Property& property) {
+    TagSet values;
+    bool open = false;
+    for (const ValueChoice& choice : property.value) {
+      if (std::ranges::find(strings_, property.name) != strings_.end()) {
+        open = !add_words(choice.node, property.name, values) || open;
+      } else if (may_be_string(choice.node)) {
+        note_inexact(pointer_to(property.name));
+        open = true;
+      } else {
+        auto machine = make_json_machine(form_of_node(form_, choice.node),
+                                         {.white_space = JsonMachineOptions::WhiteSpace::kSpaced});
+        values.alternatives.push_back(
+            {machine_part(std::move(machine)), literal_part(std::string(syntax_.parameter_close))});
+      }
+    }
+    if (open) return text_parts();
+    return {machine_part(machine_of(std::move(values)))};
+  }
+
+  Parts text_parts() const {
+    const std::string_view mark = mark_core(syntax_.parameter_close);
+    const std::size_t end = syntax_.parameter_close.find(mark) + mark.size();
+    return {until_part(std::string(mark)),
+            literal_part(std::string(syntax_.parameter_close.substr(end)))};
+  }
+
+  // The strings of a node, where these can be listed; false: any text has to do.
+  bool add_words(SchemaNodeId node, const std::string& name, TagSet& values) {
+    for (const SchemaAlternative& alternative : form_.nodes[node]) {
+      const auto* text = std::get_if<StringForm>(&alternative);
+      if (text == nullptr) continue;
+      const auto words = text->content->words(text->content->start(), 0, kWordsMax);
+      if (!words) {
+        if (text->content->identity() != any_string_identity()) {
+          note_inexact(pointer_to(name));
+        }
+        return false;
+      }
+      for (const std::u32string& word : *words) {
+        std::string literal = utf8_of(word);
+        if (literal.find(mark_core(syntax_.parameter_close)) != std::string::npos) {
+          note_inexact(pointer_to(name));
+          return false;
+        }
+        literal += syntax_.parameter_close;
+        values.alternatives.push_back({literal_part(std::move(literal))});
+      }
+    }
+    return !values.alternatives.empty();
+  }
+
+  bool may_be_string(SchemaNodeId node) const {
+    return std::ranges::any_of(form_.nodes[node], [](const SchemaAlternative& alternative) {
+      return std::holds_alternative<StringForm>(alternative);
+    });
+  }
+
+  const ToolSyntax& syntax_;
+  const SchemaForm& form_;
+  const std::vector<std::string> strings_;
+  TaggedArgumentsGrammar made_;
+};
+
+}  // namespace
+
+TaggedArgumentsGrammar tagged_arguments_of(const ToolSyntax& syntax, const SchemaMachine& schema,
+                                           std::string_view text) {
+  return Grammar(syntax, *schema.form, string_parameters(text)).write();
+}
+
+std::vector<TagPart> free_tagged_arguments(const ToolSyntax& syntax) {
+  const std::string_view end =
+      syntax.arguments_close.empty() ? mark_core(syntax.close) : mark_core(syntax.arguments_close);
+  TagSet text;
+  text.never_in_text.emplace_back(end);
+  return {machine_part(machine_of(std::move(text)))};
+}
+
+std::vector<std::string> string_parameters(std::string_view schema) {
+  std::vector<std::string> names;
+  const auto members = json_members(schema);
+  if (!members) return names;
+  for (const JsonMember& member : *members) {
+    if (member.key != "properties") continue;
+    const auto properties = json_members(member.value);
+    if (!properties) continue;
+    for (const JsonMember& property : *properties) {
+      const auto rules = json_members(property.value);
+      const auto says_so = [](const JsonMember& rule) {
+        return rule.key == "type" && rule.value == "\"string\"";
+      };
+      if (rules && std::ranges::any_of(*rules, says_so)) names.push_back(property.key);
+    }
+  }
+  return names;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,1 @@
+"""What constraints cost, here and in two other engines: `./dev bench constrain`."""
