@@ -1,6 +1,8 @@
 // 8 running streams while another process keeps one core busy for a while: what the streams get
-// meanwhile, and afterwards. The neighbour runs in a session of its own, as most neighbours do; a
-// scheduler that groups by session then gives it as much as all compute threads together.
+// meanwhile, and afterwards, each against a run without a neighbour at the same time of the run
+// (streams slow down as their contexts grow). The neighbour runs in a session of its own, as most
+// neighbours do; a scheduler that groups by session then gives it as much as all compute threads
+// together.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,13 +66,17 @@ double rate(const ChatLoad& load, double from, double to) {
   return pieces / (to - from);
 }
 
+// Tokens a second: before the neighbour comes, from a while after it came, from a while after it
+// left.
 struct Outcome {
-  double idle = 0;
-  double busy = 0;
+  double before = 0;
+  double beside = 0;
   double after = 0;
 };
 
-Outcome run(const PeerBench& bench, Side side, int round) {
+enum class Company : std::uint8_t { kNone, kNeighbour };
+
+Outcome run(const PeerBench& bench, Side side, int round, Company company) {
   const ChildServer server(bench.programs, side, kRoom);
   warm_up(server);
   TextSource text(700 + static_cast<std::uint64_t>(round));
@@ -84,12 +91,13 @@ Outcome run(const PeerBench& bench, Side side, int round) {
   Outcome outcome;
   const double begin = now_seconds();
   load.run_for(kIdle);
-  outcome.idle = rate(load, begin, now_seconds());
+  outcome.before = rate(load, begin, now_seconds());
   {
-    const Neighbour neighbour;
+    std::optional<Neighbour> neighbour;
+    if (company == Company::kNeighbour) neighbour.emplace();
     const double came = now_seconds();
     load.run_for(kBusy);
-    outcome.busy = rate(load, came + kReaction, now_seconds());
+    outcome.beside = rate(load, came + kReaction, now_seconds());
   }
   const double left = now_seconds();
   load.run_for(kAfter);
@@ -100,18 +108,21 @@ Outcome run(const PeerBench& bench, Side side, int round) {
 }  // namespace
 
 void bench_neighbour(const PeerBench& bench) {
-  bench.report.begin("neighbour",
-                     "8 streams run; after 5 s another process begins to keep one of the cores "
-                     "busy, in a session of its own, and ends 10 s later. Tokens of all streams a "
-                     "second: before it, from 2 s after its start, from 2 s after its end.");
+  bench.report.begin(
+      "neighbour",
+      "8 streams run; after 5 s another process begins to keep one of the cores "
+      "busy, in a session of its own, and ends 10 s later. Tokens of all streams from "
+      "2 s after its start and from 2 s after its end, as shares of what a run "
+      "without it makes at the same times.");
   std::vector<double> values[2][3];
   for (int round = 0; round < bench.rounds; ++round) {
     for (const Side side : bench.sides) {
-      const Outcome outcome = run(bench, side, round);
+      const Outcome alone = run(bench, side, round, Company::kNone);
+      const Outcome outcome = run(bench, side, round, Company::kNeighbour);
       std::vector<double>* of_side = values[static_cast<int>(side)];
-      of_side[0].push_back(outcome.idle);
-      of_side[1].push_back(outcome.busy / outcome.idle);
-      of_side[2].push_back(outcome.after / outcome.idle);
+      of_side[0].push_back(alone.before);
+      of_side[1].push_back(outcome.beside / alone.beside);
+      of_side[2].push_back(outcome.after / alone.after);
     }
   }
   bench.report.add({.label = "alone",

@@ -120,10 +120,13 @@ def test_a_soft_cap_ends_a_long_answer_with_a_sentence(context):
 
 
 def test_scarce_cells_shorten_answers_that_allow_it(context):
-    words = body(fresh(long_text(900)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
-    prompt = context.server.count_tokens(words)
     # The long prompt and what it is promised take 0.93 of the cells; a short one has room beside.
-    cells = int((prompt + 32) / 0.93)
+    # Cells come in blocks of 256, so the prompt is made to fit them.
+    cells, words_count, prompt = 1280, 900, 0
+    while prompt < 0.925 * cells - 32:
+        words_count += 10
+        words = body(fresh(long_text(words_count)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
+        prompt = context.server.count_tokens(words)
     server = context.start_server("--sequences", "2", "--context", str(prompt + 61),
                                   config=f"engine:\n  kv_cells: {cells}\n")
     with OpenStream(server, words) as long_one:

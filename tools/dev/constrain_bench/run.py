@@ -120,7 +120,7 @@ def write_lines(path, rows):
 
 
 def run(args, sources):
-    """`args.rest` names engines to leave out: --without xgrammar."""
+    """All engines over the same corpus, and the page."""
     sysdeps.require(["build", "bench"], args.yes)
     model.ModelDownload(sources).start().wait()
     folder = build.build("bench", args.llama, sources, [PROGRAM])
