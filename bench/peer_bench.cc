@@ -48,7 +48,8 @@ std::string page_head(const Programs& programs) {
       std::to_string(programs.threads) +
       " threads and the same bytes in every request (`/v1/chat/completions`, temperature 0, ends "
       "of "
-      "turn banned). Everything else is as each server has it by default. llama-server is compiled "
+      "turn banned). Everything else is as each server has it by default; so this one prepared the "
+      "file for the machine at its first start (`model.prepare: safe`). llama-server is compiled "
       "from the pinned release and linked against the same shared libraries that this server uses. "
       "Where there were several rounds: the median, and the range.\n\n";
   head += "- machine: " + machine_description() + "\n";
