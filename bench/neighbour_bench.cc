@@ -102,6 +102,8 @@ Outcome run(const PeerBench& bench, Side side, int round, Company company) {
   const double left = now_seconds();
   load.run_for(kAfter);
   outcome.after = rate(load, left + kReaction, now_seconds());
+  // Streams that have ended would be counted as slow.
+  ZH_CHECK(load.running() == kStreams);
   return outcome;
 }
 

@@ -66,7 +66,9 @@ constexpr std::array<RuleField, 10> kFieldsOfOthers{{{"json_schema", schema_rule
 Result<void> take_field(const JsonPlace& parent, const RuleField& entry, OutputRulesOf& found) {
   const auto place = parent.find(entry.field);
   if (!place) return {};
-  if (place->is_string() && place->string().value().empty()) return {};
+  // Clients of other servers send empty patterns for "none".
+  const bool form = std::string_view(entry.field).ends_with("format");
+  if (!form && place->is_string() && place->string().value().empty()) return {};
   ZH_ASSIGN_OR_RETURN(OutputRules rules, entry.read(*place));
   return found.take(*place, std::move(rules));
 }

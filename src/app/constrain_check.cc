@@ -100,6 +100,10 @@ std::variant<ConstraintChecker::Made, SchemaRefusal> ConstraintChecker::make_sch
   made.cost.form_bytes = form->memory_bytes;
   made.form = form;
   const TimePoint compiled_at = clock_->now();
+  if (!json_machine_follows(form)) {
+    return SchemaRefusal{SchemaRefusal::Kind::kTooLarge, "", "",
+                         "its documents are too large to be followed"};
+  }
   made.machine = machine_of(form, options_.key_order);
   made.machine->start();
   made.cost.first_state = clock_->now() - compiled_at;

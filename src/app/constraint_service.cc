@@ -159,9 +159,12 @@ SchemaVerdict ConstraintService::schema_machine(std::string_view schema, JsonLay
       work.left -= std::min(work.left, (*machine)->form->work);
       return {made, (*machine)->memory_bytes};
     }
+    const SchemaRefusal& refusal = std::get<SchemaRefusal>(*made);
+    const bool whole = work.left == config_.work_max;
+    work.left -= std::min(work.left, refusal.work);
     // How much work was left says nothing about the schema.
-    const auto kind = std::get<SchemaRefusal>(*made).kind;
-    return {made, sizeof(SchemaRefusal), kind != SchemaRefusal::Kind::kTooLarge};
+    if (refusal.kind != SchemaRefusal::Kind::kTooLarge) return {made, sizeof(SchemaRefusal)};
+    return {made, sizeof(SchemaRefusal), false, whole};
   });
   if (const auto* refusal = std::get_if<SchemaRefusal>(verdict.get())) {
     metrics_.count_constraint_refusal(kind_name(refusal->kind), known_keyword(refusal->keyword));

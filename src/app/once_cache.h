@@ -23,9 +23,10 @@ class OnceCache {
   using Shared = std::shared_ptr<const T>;
 
   struct Made {
-    Shared value;           ///< not null
-    std::size_t bytes = 0;  ///< that it takes; its key is counted beside
-    bool kept = true;       ///< false: whoever asks next has it made again
+    Shared value;             ///< not null
+    std::size_t bytes = 0;    ///< that it takes; its key is counted beside
+    bool kept = true;         ///< false: whoever asks next has it made again
+    bool for_waiters = true;  ///< of what is not kept: those who wait for it get it all the same
   };
 
   struct Counts {
@@ -33,6 +34,7 @@ class OnceCache {
     std::uint64_t misses = 0;
     std::size_t bytes = 0;
     std::size_t entries = 0;
+    std::size_t waiting = 0;  ///< callers, for what another one makes
   };
 
   explicit OnceCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -47,10 +49,16 @@ class OnceCache {
         order_.splice(order_.begin(), order_, found->second.place);
         return found->second.value;
       }
-      made_.wait(lock);
+      const std::shared_ptr<Flight> flight = found->second.flight;
+      ++counts_.waiting;
+      made_.wait(lock, [&flight] { return flight->landed; });
+      --counts_.waiting;
+      if (flight->value == nullptr) continue;
+      ++counts_.hits;
+      return flight->value;
     }
     ++counts_.misses;
-    entries_.try_emplace(key);
+    entries_.try_emplace(key).first->second.flight = std::make_shared<Flight>();
     lock.unlock();
     Made made = make();
     lock.lock();
@@ -68,14 +76,23 @@ class OnceCache {
   }
 
  private:
+  // What those who wait for a thing wait for.
+  struct Flight {
+    bool landed = false;
+    Shared value;  // null: to be made again
+  };
+
   struct Entry {
     Shared value;  // null: being made
+    std::shared_ptr<Flight> flight;
     std::size_t bytes = 0;
     typename std::list<const std::string*>::iterator place;
   };
 
   void settle(const std::string& key, const Made& made) {
     const auto entry = entries_.find(key);
+    entry->second.flight->landed = true;
+    if (made.kept || made.for_waiters) entry->second.flight->value = made.value;
     const std::size_t bytes = made.bytes + key.size() + sizeof(Entry);
     if (!made.kept || bytes > bytes_max_) {
       entries_.erase(entry);

@@ -77,5 +77,30 @@ TEST(OnceCache, LetsOthersWaitForWhatIsBeingMade) {
   EXPECT_EQ(cache.counts().hits, 3u);
 }
 
+// Four that ask for the same costly refusal hold their threads for one making of it.
+TEST(OnceCache, GivesThoseWhoWaitAlsoWhatIsNotKept) {
+  Texts cache(10'000);
+  std::atomic<int> times = 0;
+  std::atomic<bool> waited_for = false;
+  const auto refuse = [&] {
+    ++times;
+    while (!waited_for) std::this_thread::yield();
+    Texts::Made refusal = made("no");
+    refusal.kept = false;
+    return refusal;
+  };
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] { EXPECT_EQ(*cache.get("a", refuse), "no"); });
+  while (times == 0) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] { EXPECT_EQ(*cache.get("a", refuse), "no"); });
+  }
+  while (cache.counts().waiting < 3) std::this_thread::yield();
+  waited_for = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(times, 1);
+  EXPECT_EQ(cache.counts().entries, 0u);
+}
+
 }  // namespace
 }  // namespace zerohop

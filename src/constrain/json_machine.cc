@@ -71,6 +71,11 @@ std::unique_ptr<ConstraintMachine> make_json_machine(std::shared_ptr<const Schem
   return std::make_unique<JsonMachine>(std::move(form), options);
 }
 
+bool json_machine_follows(std::shared_ptr<const SchemaForm> form,
+                          const JsonMachineOptions& options) {
+  return JsonMachine(std::move(form), options).follows();
+}
+
 JsonMachine::JsonMachine(std::shared_ptr<const SchemaForm> form, const JsonMachineOptions& options)
     : options_(options),
       forms_(std::move(form)),
@@ -88,6 +93,8 @@ std::unique_ptr<ConstraintMachine> JsonMachine::renew() const {
 }
 
 MachineState JsonMachine::start() { return start_; }
+
+bool JsonMachine::follows() { return shortest_.all_end_within(kShortestBytesMax); }
 
 MachineState JsonMachine::intern(const JsonPosition& position) {
   const std::uint64_t hash = hash_of(position);

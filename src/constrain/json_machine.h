@@ -43,4 +43,12 @@ struct JsonMachineOptions {
 std::unique_ptr<ConstraintMachine> make_json_machine(std::shared_ptr<const SchemaForm> form,
                                                      const JsonMachineOptions& options = {});
 
+/// The bytes of the longest shortest document.
+inline constexpr std::size_t kShortestBytesMax = std::size_t{1} << 20;
+
+/// Whether a machine keeps its promise for this form. Its searches are bounded too; where one gives
+/// up, or the shortest document has more than kShortestBytesMax, the form must be refused.
+bool json_machine_follows(std::shared_ptr<const SchemaForm> form,
+                          const JsonMachineOptions& options = {});
+
 }  // namespace zerohop

@@ -132,5 +132,28 @@ TEST(JsonMachineLimits, RenewedIsTheSame) {
   EXPECT_TRUE(renewed->accepting(new_state));
 }
 
+// What a request must not be able to do: ask for a document that no memory holds, or for one that
+// the searches do not find.
+TEST(JsonMachineLimits, KnowsWhatItCannotFollow) {
+  const std::string two_counts =
+      R"({"type":"array","minItems":150,"maxItems":150,"items":{"enum":[1,2,3]},"allOf":[)"
+      R"({"contains":{"enum":[1,2]},"minContains":80,"maxContains":80},)"
+      R"({"contains":{"enum":[1,3]},"minContains":80,"maxContains":80}]})";
+  for (const std::string& schema :
+       {std::string(R"({"type":"array","minItems":1000000,"items":)"
+                    R"({"type":"array","minItems":1000000,"items":{"type":"null"}}})"),
+        std::string(R"({"type":"array","minItems":1000000,"items":)"
+                    R"({"type":"string","minLength":3000}})"),
+        R"({"type":"object","properties":{"a":)" + two_counts + R"(},"required":["a"]})",
+        R"({"type":"object","properties":{"a":)" + two_counts + "}}"}) {
+    const CompiledSchema compiled = compile_schema(schema);
+    const auto* form = std::get_if<std::shared_ptr<const SchemaForm>>(&compiled);
+    if (form == nullptr) continue;  // refused before
+    EXPECT_FALSE(json_machine_follows(*form)) << schema;
+  }
+  const CompiledSchema usual = compile_schema(R"({"type":"object"})");
+  EXPECT_TRUE(json_machine_follows(std::get<std::shared_ptr<const SchemaForm>>(usual)));
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -83,6 +83,8 @@ class JsonMachine final : public ConstraintMachine {
   JsonMachine(std::shared_ptr<const SchemaForm> form, const JsonMachineOptions& options);
 
   MachineState start() override;
+  /// See json_machine_follows().
+  bool follows();
   MachineState step(MachineState state, unsigned char byte) override;
   bool accepting(MachineState state) override;
   std::string shortest_end(MachineState state) override;

@@ -86,6 +86,9 @@ class JsonShortest {
   /// From behind the colon of a keyed object until it is closed.
   std::uint32_t keyed_bytes(ProgressId keyed);
 
+  /// Every node has an end that the searches found, and the document's has at most `bytes_max`.
+  bool all_end_within(std::size_t bytes_max);
+
   const std::string& colon() const { return options_.colon; }
 
   std::size_t memory_bytes() const;

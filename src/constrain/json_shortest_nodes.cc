@@ -175,6 +175,13 @@ AlternativeId JsonShortest::fitting(AlternativeId id, std::uint32_t room) {
       id, room, [&](SchemaNodeId node) { return node_bytes(node, room) < kEndless; });
 }
 
+bool JsonShortest::all_end_within(std::size_t bytes_max) {
+  if (!measured_) measure_nodes();
+  return free_.bytes[SchemaForm::kRoot] <= bytes_max &&
+         std::none_of(free_.bytes.begin(), free_.bytes.end(),
+                      [](std::uint32_t bytes) { return bytes >= kEndless; });
+}
+
 std::uint32_t JsonShortest::depth_max() {
   if (depth_max_ == 0) {
     depth_max_ = options_.depth_max;

@@ -59,14 +59,18 @@ CompiledSchema compile_schema(std::string_view schema_text, const SchemaOptions&
   SchemaWork work(options.limits.work_max);
   work.charge(set.rules.size());
   SchemaBuilder builder(set, work, options);
+  const auto refused = [&work](SchemaRefusal refusal) {
+    refusal.work = work.done();
+    return refusal;
+  };
   auto nodes = builder.build();
-  if (work.stopped()) return *work.refusal();
+  if (work.stopped()) return refused(*work.refusal());
   auto form = std::make_shared<SchemaForm>(trimmed_form(std::move(nodes), work));
   if (!work.stopped() && !form->nodes.empty()) settle_unique_items(*form, builder);
-  if (work.stopped()) return *work.refusal();
+  if (work.stopped()) return refused(*work.refusal());
   if (form->nodes.empty()) {
-    return SchemaRefusal{SchemaRefusal::Kind::kUnsatisfiable, "", "",
-                         "no document satisfies this schema"};
+    return refused(SchemaRefusal{SchemaRefusal::Kind::kUnsatisfiable, "", "",
+                                 "no document satisfies this schema"});
   }
   form->memory_bytes = memory_of(*form) + builder.memory_bytes();
   form->work = work.done();

@@ -61,9 +61,10 @@ struct SchemaRefusal {
     kTooLarge,       ///< beyond the limits
   };
   Kind kind = Kind::kInvalid;
-  std::string pointer;  ///< JSON pointer to the schema that holds the keyword: "", "/properties/a"
-  std::string keyword;  ///< empty where it is not one keyword's fault
-  std::string reason;   ///< a sentence without a full stop
+  std::string pointer;   ///< JSON pointer to the schema that holds the keyword: "", "/properties/a"
+  std::string keyword;   ///< empty where it is not one keyword's fault
+  std::string reason;    ///< a sentence without a full stop
+  std::size_t work = 0;  ///< elementary operations that it took to find out
 };
 
 using CompiledSchema = std::variant<std::shared_ptr<const SchemaForm>, SchemaRefusal>;

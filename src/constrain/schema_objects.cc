@@ -308,7 +308,7 @@ void ObjectMerge::run(std::vector<SchemaAlternative>& to) {
   declare_properties();
   for (const SchemaFact& fact : facts_) read(fact);
   // A way to the end names all that are missing, anew at each of them.
-  constexpr std::uint64_t kPropertiesMinMax = 256;
+  constexpr std::uint64_t kPropertiesMinMax = 32;
   if (exists_.size() > kCountersMax || terms_.size() > kTermsMax ||
       count_.least > kPropertiesMinMax) {
     return builder_.refuse(SchemaRefusal::Kind::kTooLarge, blame_,

@@ -15,7 +15,7 @@ constexpr std::uint64_t kInfinite = UINT64_MAX;
 constexpr std::size_t kWordsMax = 4'000;
 constexpr std::size_t kListedArraysMax = 300;
 // Items that must differ. A way to the end writes all that are missing, anew at each of them.
-constexpr std::uint32_t kDifferentMin = 256;
+constexpr std::uint32_t kDifferentMin = 32;
 
 class UniqueItems {
  public:

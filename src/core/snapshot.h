@@ -74,7 +74,7 @@ struct EngineSnapshot {
   std::uint32_t threads = 0;         ///< that compute, now
   std::uint64_t thread_changes = 0;  ///< of their number, probes included
   std::uint64_t steps_outrun = 0;    ///< stopped to be computed with fewer threads
-  std::uint64_t steps_aborted = 0;
+  std::uint64_t steps_aborted = 0;   ///< those that were outrun among them
   std::uint64_t prompt_tokens_computed = 0;
   std::uint64_t prompt_tokens_cached = 0;
   std::uint64_t prompt_tokens_restored = 0;                ///< of the cached ones, from host memory

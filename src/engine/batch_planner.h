@@ -64,7 +64,7 @@ struct PlanInput {
   bool aged = false;           ///< of prompts: was passed over for long
 
   /// It has a row in every step: its last token, and perhaps some that a constraint forced behind
-  /// it. With more it has lost cells and catches up like a prompt.
+  /// it, or that it has lost. With more it catches up like a prompt.
   bool is_decoder() const { return decoding && pending <= 1 + limits::kForcedTokensMax; }
 };
 

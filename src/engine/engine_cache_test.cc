@@ -422,6 +422,26 @@ TEST(EngineDeadline, CountsOnAPromptThatSomebodyElseComputesRightNow) {
   EXPECT_NE(second->find<Finished>(), nullptr);
 }
 
+// What somebody else has not computed yet has to be waited for, too.
+TEST(EngineDeadline, RefusesWhatAPromptThatHasOnlyBegunLeavesNoTimeFor) {
+  ContextOptions context = harness_context();
+  context.window = 1024;
+  EngineHarness engine(endless_model(), context);
+  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});
+  const double rate = engine.loop->snapshot().prefill_tokens_per_second;
+  const std::string prompt = prompt_of(900, 2);
+  engine.submit({.prompt = prompt, .max_tokens = 1});
+  while (engine.loop->snapshot().prompt_tokens_computed < 200 + 64) ASSERT_TRUE(engine.step());
+  const auto second =
+      engine.submit({.prompt = prompt,
+                     .max_tokens = 1,
+                     .scheduling = {.deadline = engine.clock.now() + from_seconds(300 / rate)}});
+  engine.run();
+  second->read();
+  ASSERT_NE(second->find<Failed>(), nullptr);
+  EXPECT_EQ(second->find<Failed>()->error.code, ErrorCode::kTimeout);
+}
+
 TEST(EngineDeadline, AbortsADecodeInWhichEverybodyIsTooLate) {
   EngineHarness engine(endless_model(), harness_context());
   engine.submit({.prompt = prompt_of(60, 1),

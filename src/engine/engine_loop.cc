@@ -285,7 +285,7 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived_) {
     if (request.scheduling.soft_max_tokens) ++soft_allowed_;
     SequencePtr sequence = make_sequence(std::move(request));
-    if (hopeless(*sequence, sequence->uncached) && !prefix_to_wait_for(*sequence)) {
+    if (hopeless(*sequence, sequence->uncached)) {
       leave_unstarted(*sequence);
       refuse_hopeless(*sequence);
       continue;

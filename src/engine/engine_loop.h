@@ -30,9 +30,10 @@
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
 //
-// Threads: submit(), submit_warm(), submit_embedding(), make_stream(), sheds(), part_in_front(),
-// ring() and snapshot() from any; everything else from the one thread that owns the loop. The loop
-// outlives every stream's use of ring(): streams and jobs hold a shared doorbell, not the loop.
+// Threads: submit(), submit_warm(), prepare_constraints(), submit_embedding(), make_stream(),
+// sheds(), part_in_front(), prepare_constraints(), ring() and snapshot() from any; everything else
+// from the one thread that owns the loop. The loop outlives every stream's use of ring(): streams
+// and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>

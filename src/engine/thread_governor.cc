@@ -18,9 +18,10 @@ constexpr std::uint32_t kSlowSteps = 2;
 constexpr double kFarBeyond = 4.0;
 // Fewer threads must promise this much.
 constexpr double kWorthIt = 1.15;
-// A probe is stopped at this part of what the settled number of threads would take: on two cores
-// without a neighbour it needs 0.53 of it.
-constexpr double kProbeLimit = 0.8;
+// A probe may take so much more than what it should take, as far as that still pays.
+constexpr double kProbeRatioMax = 0.98;
+// Between two probes so many times what the last one took.
+constexpr int kProbePauseTimes = 10;
 constexpr Duration kProbePauseMin = milliseconds(250);
 constexpr Duration kProbePauseMax = milliseconds(1000);
 // How long what was seen of another number of threads is worth anything.
@@ -64,12 +65,21 @@ double ThreadGovernor::expected(std::size_t level) const {
   return states_[level].lately > 0 ? states_[level].lately : floor_of(level);
 }
 
+// Half-way between what the next level takes when nobody disturbs and what this one takes now.
+double ThreadGovernor::probe_limit() const {
+  const double ratio = std::min(floor_of(level_ + 1) / floor_of(level_), kProbeRatioMax);
+  return expected(level_) * (1 + ratio) / 2;
+}
+
 ThreadGovernor::Choice ThreadGovernor::choose(TimePoint now) {
+  chosen_at_ = now;
   if (level_ + 1 < levels_.size() && now >= probe_at_ && trial_ == 0) {
-    return {level_ + 1, true, expected(level_) * kProbeLimit};
+    return {level_ + 1, true, probe_limit()};
   }
   Choice choice{level_, false, std::nullopt};
-  if (level_ > 0 && steps_ >= kStepsToKnow) choice.limit = expected(level_) * kFarBeyond;
+  // On trial nothing is stopped: a step that is long by itself would be, at every level.
+  if (level_ > 0 && steps_ >= kStepsToKnow && trial_ == 0)
+    choice.limit = expected(level_) * kFarBeyond;
   return choice;
 }
 
@@ -86,10 +96,9 @@ void ThreadGovernor::finished(const Choice& choice, double slowness, TimePoint n
   ++steps_;
   // Its first steps say nothing about what is to be expected of a quiet machine.
   if (steps_ == kStepsToKnow / 2) states_[choice.level] = {};
-  const double before = expected(level_);
   learn(choice.level, slowness, now);
   if (choice.probe) {
-    const bool paid = slowness * kWorthIt < before;
+    const bool paid = slowness < *choice.limit;
     // Of this level only the time since the neighbour left counts.
     if (paid) states_[choice.level].lately = slowness;
     return end_probe(paid, choice.level, now);
@@ -107,11 +116,17 @@ void ThreadGovernor::finished(const Choice& choice, double slowness, TimePoint n
   if (now > stay_until_ + kStayMax) stay_ = kStayMin;
   if (slow_ < kSlowSteps || steps_ < kStepsToKnow || now < stay_until_) return;
   if (const auto below = better_below(now)) {
-    to_beat_ = expected(level_);
-    came_from_ = level_;
-    settle(*below, now);
-    trial_ = kTrialSteps;
+    begin_trial(*below, expected(level_), now);
   }
+}
+
+void ThreadGovernor::begin_trial(std::size_t level, double to_beat, TimePoint now) {
+  const std::size_t from = level_;
+  settle(level, now);
+  if (level == from) return;
+  to_beat_ = to_beat;
+  came_from_ = from;
+  trial_ = kTrialSteps;
 }
 
 // It took kFarBeyond times what was expected, and was not even done.
@@ -119,7 +134,8 @@ void ThreadGovernor::stopped(const Choice& choice, TimePoint now) {
   ZH_CHECK(choice.limit);
   if (choice.probe) return end_probe(false, choice.level, now);
   learn(choice.level, *choice.limit, now);
-  settle(better_below(now).value_or(choice.level > 0 ? choice.level - 1 : 0), now);
+  const std::size_t below = choice.level > 0 ? choice.level - 1 : 0;
+  begin_trial(better_below(now).value_or(below), *choice.limit, now);
 }
 
 // The level below that promises most, if it promises enough.
@@ -143,7 +159,7 @@ void ThreadGovernor::end_probe(bool paid, std::size_t level, TimePoint now) {
     return;
   }
   probe_pause_ = std::min(probe_pause_ * 2, kProbePauseMax);
-  probe_at_ = now + probe_pause_;
+  probe_at_ = now + std::max(probe_pause_, (now - chosen_at_) * kProbePauseTimes);
 }
 
 void ThreadGovernor::settle(std::size_t level, TimePoint now) {

@@ -18,7 +18,7 @@
 // floor, and what it took lately. A step has a limit where fewer threads could take it over: far
 // beyond its prediction it is stopped and computed again with fewer, because one single step may
 // last seconds. A probe computes a real step with more threads and is stopped as soon as it would
-// not pay, so a neighbour who stays costs a part of a step a second.
+// not pay, and probes take a tenth of the time at most.
 //
 // Pure arithmetic; one owner.
 #pragma once
@@ -70,6 +70,8 @@ class ThreadGovernor {
   void settle(std::size_t level, TimePoint now);
   double floor_of(std::size_t level) const;
   std::optional<std::size_t> better_below(TimePoint now) const;
+  double probe_limit() const;
+  void begin_trial(std::size_t level, double to_beat, TimePoint now);
   void end_probe(bool paid, std::size_t level, TimePoint now);
 
   std::vector<std::uint32_t> levels_;
@@ -79,6 +81,7 @@ class ThreadGovernor {
   std::uint32_t slow_ = 0;   // in a row
   TimePoint probe_at_{};     // below the top: when the next one is due
   Duration probe_pause_{};
+  TimePoint chosen_at_{};  // the last choice
   // On trial after a move down: what it must beat, and for how many steps more.
   double to_beat_ = 0;
   std::uint32_t trial_ = 0;

@@ -83,6 +83,32 @@ TEST(ThreadGovernor, TakesAwayOnlyWhatIsNeededWhereThereAreManyCores) {
   machine.disturb(true);
   machine.run(seconds(10));
   EXPECT_EQ(machine.threads(), 15u);
+  machine.disturb(false);
+  machine.run(seconds(10));
+  EXPECT_EQ(machine.threads(), 16u);
+}
+
+// It is long by itself, so it is stopped once, and the way back is found.
+TEST(ThreadGovernor, ALongStepIsNotStoppedAtEveryLevel) {
+  ThreadGovernor governor(16);
+  TimePoint now{};
+  int stops = 0;
+  double once = 6;
+  for (int i = 0; i < 400; ++i) {
+    const ThreadGovernor::Choice choice = governor.choose(now);
+    const double alone = 16.0 / governor.threads(choice.level);
+    const double takes = i >= 100 && once > 0 ? once * alone : alone;
+    now += milliseconds(50);
+    if (choice.limit && takes > *choice.limit) {
+      if (!choice.probe) ++stops;
+      governor.stopped(choice, now);
+    } else {
+      if (i >= 100) once = 0;
+      governor.finished(choice, takes, now);
+    }
+  }
+  EXPECT_LE(stops, 1);
+  EXPECT_EQ(governor.threads(), 16u);
 }
 
 // Steps that become slow for another reason (colder caches, larger contexts) are as slow with fewer

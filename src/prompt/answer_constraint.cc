@@ -144,6 +144,11 @@ class Builder {
   Result<Machine> answer() {
     const auto enforced = [this](const ToolDefinition* tool) { return is_enforced(wish_, *tool); };
     const bool calls = std::ranges::any_of(tools_, enforced);
+    if (forced_start(plan_) && tools_.empty()) {
+      return invalid_request("tool_choice",
+                             "asks for a call, but every tool is deferred and none was referred "
+                             "to");
+    }
     if (forced_start(plan_)) return calls ? forced_call() : Machine();
     if (plan_.rules.format != OutputFormat::kText) return document_or_calls();
     return calls ? calls_in_text() : Machine();
@@ -237,14 +242,22 @@ class Builder {
     if (plan_.tool_syntax->kind == ToolSyntaxKind::kTagged) {
       return free_tagged_arguments(*plan_.tool_syntax);
     }
-    return {machine_part(known_machine(kAnyObject, JsonLayout::kSpaced))};
+    return {machine_part(any_object())};
   }
 
-  Machine known_machine(std::string_view schema, JsonLayout layout) {
-    const SchemaVerdict verdict = machines_(schema, layout);
+  // Made once: what is allowed in place of a schema must not depend on what the budget leaves.
+  static Machine any_object() {
+    static const Machine machine = known_machine(kAnyObject, JsonLayout::kSpaced);
+    return machine;
+  }
+  static Machine any_value() {
+    static const Machine machine = known_machine(kAnyValue, JsonLayout::kFree);
+    return machine;
+  }
+  static Machine known_machine(std::string_view schema, JsonLayout layout) {
+    const SchemaVerdict verdict = make_schema_machine(schema, layout);
     const auto* made = std::get_if<std::shared_ptr<const SchemaMachine>>(&verdict);
     ZH_CHECK(made != nullptr);
-    made_.memory_bytes += (*made)->memory_bytes;
     return (*made)->machine;
   }
 
@@ -302,7 +315,7 @@ class Builder {
     if (const auto* refusal = std::get_if<SchemaRefusal>(&verdict)) {
       if (rules.strict || is_final(refusal->kind)) return schema_error(rules.field, "", *refusal);
       made_.relaxed.push_back({"", refusal->pointer, refusal->keyword});
-      return known_machine(kAnyValue, JsonLayout::kFree);
+      return any_value();
     }
     const auto& made = std::get<std::shared_ptr<const SchemaMachine>>(verdict);
     made_.memory_bytes += made->memory_bytes;
@@ -318,6 +331,7 @@ class Builder {
       if (closed != std::string::npos) prefix.erase(0, closed + mark.size());
     }
     if (is_json_format(plan_.rules.format)) {
+      prefix.erase(0, std::min(prefix.find_first_not_of(" \t\r\n"), prefix.size()));
       std::optional<std::string> begun = begun_json(prefix);
       if (!begun) {  // words, behind which it comes
         TagSet set;
@@ -411,13 +425,11 @@ SchemaVerdict make_schema_machine(std::string_view schema, JsonLayout layout,
   JsonMachineOptions machine;
   machine.white_space = layout == JsonLayout::kSpaced ? JsonMachineOptions::WhiteSpace::kSpaced
                                                       : JsonMachineOptions::WhiteSpace::kFree;
-  auto followed = make_json_machine(made->form, machine);
-  // The machine's own searches are bounded too; one that gave up at the very beginning offers
-  // nothing.
-  if (!goes_on(*followed, followed->start())) {
-    return SchemaRefusal{SchemaRefusal::Kind::kTooLarge, "", "", "is too large to be followed"};
+  if (!json_machine_follows(made->form, machine)) {
+    return SchemaRefusal{SchemaRefusal::Kind::kTooLarge, "", "",
+                         "its documents are too large to be followed"};
   }
-  made->machine = std::move(followed);
+  made->machine = make_json_machine(made->form, machine);
   made->memory_bytes = made->form->memory_bytes + made->machine->memory_bytes();
   return std::shared_ptr<const SchemaMachine>(std::move(made));
 }

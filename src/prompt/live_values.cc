@@ -13,6 +13,9 @@ namespace zerohop {
 namespace {
 
 constexpr std::size_t kValueBytesMax = 200;
+// What a request may ask to be looked for, and how much text is searched, the newest first.
+constexpr std::size_t kArgumentsMax = 64;
+constexpr std::size_t kTextBytesMax = 256 << 10;
 constexpr std::size_t kConflictsMax = 32;
 
 // An argument whose values are looked for.
@@ -56,6 +59,7 @@ std::vector<Wanted> wanted_of(const Conversation& conversation) {
     const JsonNode* properties = schema.ok() ? schema->find("properties") : nullptr;
     if (properties == nullptr) continue;
     for (const auto& [name, rules] : properties->members) {
+      if (all.size() == kArgumentsMax) return all;
       Wanted wanted{tool.name, name, lowered(name), false, {}, {}};
       std::ranges::replace(wanted.spoken, '_', ' ');
       wanted.number = says(rules, "type", "number") || says(rules, "type", "integer");
@@ -112,6 +116,8 @@ class Search {
   }
 
   void look_at_text(const std::string& text) {
+    if (text.size() > bytes_left_) return;
+    bytes_left_ -= text.size();
     const std::string small = lowered(text);
     for (Wanted& wanted : wanted_) {
       look_for(small, text, lowered(wanted.name), wanted);
@@ -164,6 +170,7 @@ class Search {
   }
 
   std::vector<Wanted>& wanted_;
+  std::size_t bytes_left_ = kTextBytesMax;  // of texts that are searched
 };
 
 }  // namespace

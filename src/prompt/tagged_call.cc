@@ -15,7 +15,11 @@ namespace {
 
 using Parts = std::vector<TagPart>;
 
-constexpr std::size_t kWordsMax = 200;  // of a string, to be listed one by one
+// Of the parameters of a tool; beyond that any are allowed.
+constexpr std::size_t kPropertiesMax = 128;
+constexpr std::size_t kPropertyNameMax = 256;  // bytes
+constexpr std::size_t kNodesMax = 100'000;     // of the forms of all of them
+constexpr std::size_t kWordsMax = 200;         // of a string, to be listed one by one
 
 std::shared_ptr<const ConstraintMachine> machine_of(TagSet set) {
   auto machine = make_tag_machine(std::move(set));
@@ -89,6 +93,11 @@ class Grammar {
       made_.parts = free_tagged_arguments(syntax_);
       return std::move(made_);
     }
+    if (is_too_large(*object)) {
+      note_inexact("");
+      made_.parts = free_tagged_arguments(syntax_);
+      return std::move(made_);
+    }
     if (has_joint_rules(*object)) note_inexact("");
     for (const ObjectForm::Property& property : object->declared) add_property(property);
     return std::move(made_);
@@ -103,6 +112,16 @@ class Grammar {
       if (object != nullptr) found = object;
     }
     return found;
+  }
+
+  // Every property has a form and a machine of its own, and its name is a trigger.
+  bool is_too_large(const ObjectForm& object) const {
+    const auto long_name = [](const ObjectForm::Property& property) {
+      return property.name.size() > kPropertyNameMax;
+    };
+    return object.declared.size() > kPropertiesMax ||
+           object.declared.size() * form_.nodes.size() > kNodesMax ||
+           std::ranges::any_of(object.declared, long_name);
   }
 
   static bool has_joint_rules(const ObjectForm& object) {
@@ -168,7 +187,10 @@ class Grammar {
   bool add_words(SchemaNodeId node, const std::string& name, TagSet& values) {
     for (const SchemaAlternative& alternative : form_.nodes[node]) {
       const auto* text = std::get_if<StringForm>(&alternative);
-      if (text == nullptr) continue;
+      if (text == nullptr) {  // the schema calls it a string and means something else as well
+        note_inexact(pointer_to(name));
+        continue;
+      }
       const auto words = text->content->words(text->content->start(), 0, kWordsMax);
       if (!words) {
         if (text->content->identity() != any_string_identity()) {
