@@ -67,7 +67,7 @@ Result<void> take_field(const JsonPlace& parent, const RuleField& entry, OutputR
   const auto place = parent.find(entry.field);
   if (!place) return {};
   // Clients of other servers send empty patterns for "none".
-  const bool form = std::string_view(entry.field).ends_with("format");
+  const bool form = entry.field.ends_with("format");
   if (!form && place->is_string() && place->string().value().empty()) return {};
   ZH_ASSIGN_OR_RETURN(OutputRules rules, entry.read(*place));
   return found.take(*place, std::move(rules));

@@ -164,9 +164,7 @@ TokenWalk ConstraintChecker::walk(const std::shared_ptr<LiveMachine>& live,
 bool ConstraintChecker::accepted_in_any_order(Subject& subject, std::string_view text) const {
   if (!subject.form || options_.key_order == KeyOrder::kAny) return false;
   if (!subject.any_order) subject.any_order = machine_of(subject.form, KeyOrder::kAny);
-  ConstraintMachine& machine = *subject.any_order;
-  const MachineState state = step_all(machine, machine.start(), text);
-  return state != kDeadState && machine.accepting(state);
+  return accepts(*subject.any_order, text);
 }
 
 TextFinding ConstraintChecker::judge(Subject& subject, std::string_view text) {

@@ -77,18 +77,7 @@ Result<std::unique_ptr<Model>> load_tokenizer(const Config& config) {
 
 Result<ConstraintChecker::Vocabulary> vocabulary_of(const Model& model) {
   const Tokenizer& tokenizer = model.tokenizer();
-  const TokenTable& table = tokenizer.table();
-  std::vector<std::string> bytes(table.size());
-  std::vector<Token> ends;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto token = static_cast<Token>(i);
-    if (table.is_end_of_generation(token)) {
-      ends.push_back(token);
-    } else if (!table.is_control(token)) {
-      bytes[i] = table.bytes(token);
-    }
-  }
-  auto tokens = std::make_shared<const TokenTrie>(std::move(bytes), std::move(ends), table.size());
+  auto tokens = TokenTrie::of(tokenizer.table());
   if (const auto covered = tokens->covers_bytes(); !covered.ok()) return covered.error();
   Tokenize tokenize = [&tokenizer](std::string_view text) {
     return tokenizer.tokenize(text, SpecialTokens::kInert);

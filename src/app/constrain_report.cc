@@ -17,16 +17,6 @@ using Wanted = ExpectedText::Wanted;
 constexpr std::size_t kShownBytes = 120;  // of a text, for people
 constexpr std::size_t kShownBefore = 24;  // of it, in front of the byte that is not allowed
 
-std::string_view kind_name(SchemaRefusal::Kind kind) {
-  switch (kind) {
-    case SchemaRefusal::Kind::kInvalid: return "invalid";
-    case SchemaRefusal::Kind::kUnsupported: return "unsupported";
-    case SchemaRefusal::Kind::kUnsatisfiable: return "unsatisfiable";
-    case SchemaRefusal::Kind::kTooLarge: break;
-  }
-  return "too_large";
-}
-
 std::string_view advice(SchemaRefusal::Kind kind) {
   switch (kind) {
     case SchemaRefusal::Kind::kInvalid: return "it is not valid as it stands";
@@ -183,7 +173,7 @@ std::string case_json(const CheckCase& wanted, const CaseFinding& finding) {
   if (const auto& refusal = finding.refusal) {
     object["pointer"] = utf8_replace_invalid(refusal->pointer);
     object["keyword"] = utf8_replace_invalid(refusal->keyword);
-    object["kind"] = kind_name(refusal->kind);
+    object["kind"] = refusal_kind_name(refusal->kind);
     object["reason"] = utf8_replace_invalid(refusal->reason);
   }
   if (!finding.fault.empty()) object["reason"] = utf8_replace_invalid(finding.fault);

@@ -10,19 +10,9 @@ namespace {
 
 constexpr std::size_t kRelaxedBytesMax = 1'000;  // of a header's value
 
-std::string_view kind_name(SchemaRefusal::Kind kind) {
-  switch (kind) {
-    case SchemaRefusal::Kind::kInvalid: return "invalid";
-    case SchemaRefusal::Kind::kUnsupported: return "unsupported";
-    case SchemaRefusal::Kind::kUnsatisfiable: return "unsatisfiable";
-    case SchemaRefusal::Kind::kTooLarge: return "too_large";
-  }
-  return {};
-}
-
 // Labels of metrics are few, whatever clients send.
 std::string_view known_keyword(std::string_view keyword) {
-  constexpr std::array<std::string_view, 52> kKeywords{"$anchor",
+  constexpr std::array<std::string_view, 53> kKeywords{"$anchor",
                                                        "$defs",
                                                        "$dynamicAnchor",
                                                        "$dynamicRef",
@@ -73,8 +63,8 @@ std::string_view known_keyword(std::string_view keyword) {
                                                        "then",
                                                        "type",
                                                        "unevaluatedItems",
-                                                       "unevaluatedProperties"};
-  if (keyword == "uniqueItems") return keyword;
+                                                       "unevaluatedProperties",
+                                                       "uniqueItems"};
   const auto known = std::ranges::find(kKeywords, keyword);
   return known == kKeywords.end() ? std::string_view("other") : *known;
 }
@@ -86,6 +76,22 @@ std::string printable(std::string_view text) {
     shown.push_back(plain ? byte : '?');
   }
   return shown;
+}
+
+std::string relaxed_text(const std::vector<RelaxedSchema>& relaxed) {
+  std::string text;
+  for (std::size_t i = 0; i < relaxed.size(); ++i) {
+    const RelaxedSchema& schema = relaxed[i];
+    std::string entry = schema.tool.empty() ? "output" : printable(schema.tool);
+    for (const std::string& part : {schema.pointer, schema.keyword}) {
+      if (!part.empty()) entry += " " + printable(part);
+    }
+    if (text.size() + entry.size() > kRelaxedBytesMax) {
+      return text + (i > 0 ? "; " : "") + "and " + std::to_string(relaxed.size() - i) + " more";
+    }
+    text += (i > 0 ? "; " : "") + entry;
+  }
+  return text;
 }
 
 }  // namespace
@@ -167,25 +173,10 @@ SchemaVerdict ConstraintService::schema_machine(std::string_view schema, JsonLay
     return {made, sizeof(SchemaRefusal), false, whole};
   });
   if (const auto* refusal = std::get_if<SchemaRefusal>(verdict.get())) {
-    metrics_.count_constraint_refusal(kind_name(refusal->kind), known_keyword(refusal->keyword));
+    metrics_.count_constraint_refusal(refusal_kind_name(refusal->kind),
+                                      known_keyword(refusal->keyword));
   }
   return *verdict;
-}
-
-std::string relaxed_text(const std::vector<RelaxedSchema>& relaxed) {
-  std::string text;
-  for (std::size_t i = 0; i < relaxed.size(); ++i) {
-    const RelaxedSchema& schema = relaxed[i];
-    std::string entry = schema.tool.empty() ? "output" : printable(schema.tool);
-    for (const std::string& part : {schema.pointer, schema.keyword}) {
-      if (!part.empty()) entry += " " + printable(part);
-    }
-    if (text.size() + entry.size() > kRelaxedBytesMax) {
-      return text + (i > 0 ? "; " : "") + "and " + std::to_string(relaxed.size() - i) + " more";
-    }
-    text += (i > 0 ? "; " : "") + entry;
-  }
-  return text;
 }
 
 }  // namespace zerohop

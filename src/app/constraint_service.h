@@ -59,7 +59,4 @@ class ConstraintService {
   OnceCache<SchemaVerdict> schemas_;
 };
 
-/// `relaxed` for ReadyConstraint.
-std::string relaxed_text(const std::vector<RelaxedSchema>& relaxed);
-
 }  // namespace zerohop

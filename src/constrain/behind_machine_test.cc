@@ -13,11 +13,6 @@ std::shared_ptr<const ConstraintMachine> choice(const std::vector<std::string>& 
   return std::move(made).value();
 }
 
-bool accepts(ConstraintMachine& machine, std::string_view text) {
-  const MachineState state = step_all(machine, machine.start(), text);
-  return state != kDeadState && machine.accepting(state);
-}
-
 TEST(BehindMachine, FollowsTheRestOfATextThatHasBegun) {
   const auto machine = make_behind_machine(choice({"yes, sir", "yes", "no"}), "ye");
   ASSERT_NE(machine, nullptr);

@@ -114,6 +114,9 @@ class ConstraintMachine {
 /// Where `bytes` lead from `state`.
 MachineState step_all(ConstraintMachine& machine, MachineState state, std::string_view bytes);
 
+/// Whether the whole of `text` is a legal text.
+bool accepts(ConstraintMachine& machine, std::string_view text);
+
 /// Whether any byte may follow. Steps by each until one does.
 bool goes_on(ConstraintMachine& machine, MachineState state);
 

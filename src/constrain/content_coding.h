@@ -7,54 +7,25 @@
 // that it begins or goes on with leads to a word; so a place that step() reached can always be
 // finished.
 //
-//            lead byte                    continuation bytes
-//   border ------------> kUtf8Of… ------------------------------------> border
-//     |  '\'             short escape
-//     +-----> kEscape -------------------------------------------------> border
-//                |  'u'        4 hex digits, no surrogate
-//                +-----> kHex -----------------------------------------> border
-//                          |   high surrogate       '\'            'u'         4 hex digits
-//                          +-----> kHighSurrogate ------> kPairEscape --> kLowHex ------> border
-//
 // A decoder is two pointers' worth of value, owns nothing and never changes; any thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "constrain/constraint_machine.h"
 #include "constrain/content_automaton.h"
+#include "constrain/partial_character.h"
 
 namespace zerohop {
 
-/// Equal places have equal members (what a stage does not use is 0), so they can be hash keys.
+/// Equal places have equal members, so they can be hash keys.
 struct ContentPlace {
-  /// Where inside a character. kUtf8OfN_R: of N bytes R are missing.
-  enum class Stage : std::uint8_t {
-    kBorder,
-    kUtf8Of2Missing1,
-    kUtf8Of3Missing2,
-    kUtf8Of3Missing1,
-    kUtf8Of4Missing3,
-    kUtf8Of4Missing2,
-    kUtf8Of4Missing1,
-    kEscape,         ///< behind a backslash
-    kHex,            ///< behind \u; `digits` were read, `value` is their number
-    kHighSurrogate,  ///< `value` is the high surrogate
-    kPairEscape,     ///< behind the backslash behind it
-    kLowHex,         ///< `value` is high surrogate × 65536 + the digits read so far
-  };
-
-  std::uint32_t state = 0;  ///< of the automaton, behind the last whole character
-  std::uint32_t count = 0;  ///< whole characters read
-  std::uint32_t value = 0;  ///< bits of the character that has begun
-  Stage stage = Stage::kBorder;
-  std::uint8_t digits = 0;  ///< hexadecimal digits read
+  std::uint32_t state = 0;          ///< of the automaton, behind the last whole character
+  std::uint32_t count = 0;          ///< whole characters read
+  PartialCharacter character = {};  ///< what is known of the one that has begun
 
   friend bool operator==(const ContentPlace&, const ContentPlace&) = default;
 };
@@ -70,9 +41,7 @@ class ContentDecoder {
   /// the closing quote is no content, so it is refused: the caller looks for it, where accepts().
   bool step(ContentPlace& place, unsigned char byte) const;
 
-  bool at_character_border(const ContentPlace& place) const {
-    return place.stage == ContentPlace::Stage::kBorder;
-  }
+  bool at_character_border(const ContentPlace& place) const { return place.character.at_border(); }
 
   /// At a border, and what was read is a word.
   bool accepts(const ContentPlace& place) const;
@@ -85,15 +54,9 @@ class ContentDecoder {
   TextCoding coding() const { return coding_; }
 
  private:
-  struct Ranges;
-  Ranges completions(const ContentPlace& place) const;
-  bool begin(ContentPlace& place, unsigned char byte) const;
-  bool escape(ContentPlace& place, unsigned char byte) const;
-  bool hex(ContentPlace& place, unsigned char byte) const;
-  bool finish(ContentPlace& place, char32_t code_point) const;
-  bool go_to(ContentPlace& place, const ContentPlace& next) const;
-  std::optional<char32_t> shortest_letter(const ContentPlace& place) const;
-  std::string finish_character(const ContentPlace& place, char32_t letter) const;
+  bool finish(ContentPlace& place, char32_t letter) const;
+  bool go_to(ContentPlace& place, const PartialCharacter& next) const;
+  char32_t shortest_letter(const ContentPlace& place) const;
 
   const ContentAutomaton* automaton_;
   TextCoding coding_;

@@ -11,9 +11,10 @@ GrammarLexicon::GrammarLexicon(const std::vector<GrammarTerminal>& terminals)
 
 std::size_t GrammarLexicon::KeyHash::operator()(const Key& key) const {
   const std::uint64_t first = (std::uint64_t{key.terminal} << 32) | key.place.state;
-  const std::uint64_t second = (std::uint64_t{key.place.count} << 32) | key.place.value;
-  const auto stage = static_cast<std::uint64_t>(key.place.stage);
-  return mix64(first ^ mix64(second ^ (stage << 8) ^ key.place.digits));
+  const PartialCharacter& character = key.place.character;
+  const std::uint64_t second = (std::uint64_t{key.place.count} << 32) | character.value;
+  const auto stage = static_cast<std::uint64_t>(character.stage);
+  return mix64(first ^ mix64(second ^ (stage << 8) ^ character.digits));
 }
 
 ContentDecoder GrammarLexicon::decoder(std::uint32_t terminal) const {

@@ -35,11 +35,10 @@ class HashIndex {
 
   /// `id` is new.
   void insert(std::uint64_t hash, std::uint32_t id) {
-    if (slots_.size() < 2 * (used_ + 1)) grow();
+    if (slots_.size() < 2 * (hashes_.size() + 1)) grow();
     place(hash, id);
     hashes_.push_back(hash);
     ids_.push_back(id);
-    ++used_;
   }
 
   std::size_t memory_bytes() const {
@@ -55,7 +54,7 @@ class HashIndex {
 
   void grow() {
     slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), Slot{});
-    for (std::size_t i = 0; i < used_; ++i) place(hashes_[i], ids_[i]);
+    for (std::size_t i = 0; i < hashes_.size(); ++i) place(hashes_[i], ids_[i]);
   }
 
   void place(std::uint64_t hash, std::uint32_t id) {
@@ -67,7 +66,6 @@ class HashIndex {
   std::vector<Slot> slots_;  // a power of two of them
   std::vector<std::uint64_t> hashes_;
   std::vector<std::uint32_t> ids_;
-  std::size_t used_ = 0;
 };
 
 }  // namespace zerohop

@@ -234,7 +234,7 @@ StackId JsonMachine::kept(StackId stack, const Keep& keep) {
   }
   if (good == entries.size()) return stack;
   if (good == 0) return kNoStack;
-  return stacks_.intern(stacks_.outside(stack), stacks_.depth(stack), level_);
+  return stacks_.replace_top(stack, level_);
 }
 
 bool JsonMachine::in_array(StackId stack) const {

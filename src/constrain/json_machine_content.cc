@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "constrain/content_coding.h"
 #include "constrain/json_machine_parts.h"
 
 namespace zerohop {
@@ -84,7 +85,7 @@ std::optional<ContentRun> JsonMachine::name_run(const JsonPosition& at) {
   level_.clear();
   level_.add(progress_.keyed(key.a, slot, kNoText), stacks_.links(entries.front()));
   JsonPosition behind{.lex = Lex::kColon};
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   run.behind = intern(behind);
   return run;
 }
@@ -105,7 +106,7 @@ bool JsonMachine::note_used(const Used& used, ContentRun& run) {
 MachineState JsonMachine::only(const JsonPosition& at, StackLevel& level, TextId text) {
   JsonPosition part = at;
   part.text = text;
-  part.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level);
+  part.stack = stacks_.replace_top(at.stack, level);
   return intern(part);
 }
 

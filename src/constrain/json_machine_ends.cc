@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "constrain/content_coding.h"
 #include "constrain/json_machine_parts.h"
 
 namespace zerohop {
@@ -97,7 +98,7 @@ JsonMachine::Next JsonMachine::pass(JsonPosition at, std::string_view text) {
 // All characters of a string to its closing quote at once, so that only the last place is kept.
 JsonMachine::Next JsonMachine::pass_string(const JsonPosition& at, std::string_view text) {
   std::u32string letters;
-  JsonCharacter character;
+  PartialCharacter character;
   for (const char byte : text.substr(0, text.size() - 1)) {
     char32_t letter = 0;
     const CharacterStep read =
@@ -121,7 +122,7 @@ JsonMachine::Next JsonMachine::pass_string(const JsonPosition& at, std::string_v
   }
   if (level_.empty()) return std::nullopt;
   JsonPosition last = at;
-  last.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  last.stack = stacks_.replace_top(at.stack, level_);
   return end_string(last, false);
 }
 

@@ -26,13 +26,13 @@ std::vector<unsigned char> bytes_between(unsigned first, unsigned last) {
   return bytes;
 }
 
-std::vector<unsigned char> inside_character(const JsonCharacter& character) {
+std::vector<unsigned char> inside_character(const PartialCharacter& character) {
   switch (character.stage) {
-    case ContentPlace::Stage::kEscape: return bytes_of(kEscapeBytes);
-    case ContentPlace::Stage::kHex:
-    case ContentPlace::Stage::kLowHex: return bytes_of(kHexBytes);
-    case ContentPlace::Stage::kHighSurrogate: return {'\\'};
-    case ContentPlace::Stage::kPairEscape: return {'u'};
+    case PartialCharacter::Stage::kEscape: return bytes_of(kEscapeBytes);
+    case PartialCharacter::Stage::kHex:
+    case PartialCharacter::Stage::kLowHex: return bytes_of(kHexBytes);
+    case PartialCharacter::Stage::kHighSurrogate: return {'\\'};
+    case PartialCharacter::Stage::kPairEscape: return {'u'};
     default: return bytes_between(0x80, 0xbf);
   }
 }

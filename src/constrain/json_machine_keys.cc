@@ -44,7 +44,7 @@ JsonMachine::Next JsonMachine::begin_key(const JsonPosition& at) {
     }
   }
   if (level_.empty()) return std::nullopt;
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   return behind;
 }
 
@@ -122,7 +122,7 @@ JsonMachine::Next JsonMachine::key(const JsonPosition& at, unsigned char byte) {
     if (longer != kNoProgress) level_.add(longer, stacks_.links(entry));
   }
   if (level_.empty()) return std::nullopt;
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   return behind;
 }
 
@@ -147,7 +147,7 @@ JsonMachine::Next JsonMachine::end_key(const JsonPosition& at) {
   }
   if (level_.empty()) return std::nullopt;
   JsonPosition behind{.lex = Lex::kColon};
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   return behind;
 }
 

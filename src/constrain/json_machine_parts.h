@@ -31,7 +31,6 @@
 #include <string>
 #include <vector>
 
-#include "constrain/json_character.h"
 #include "constrain/json_forms.h"
 #include "constrain/json_machine.h"
 #include "constrain/json_progress.h"
@@ -39,6 +38,7 @@
 #include "constrain/json_stacks.h"
 #include "constrain/known_texts.h"
 #include "constrain/number_values.h"
+#include "constrain/partial_character.h"
 
 namespace zerohop {
 
@@ -70,9 +70,9 @@ struct JsonPosition {
   };
   Lex lex = Lex::kBegin;
   White white = White::kNone;
-  JsonCharacter character = {};  ///< in kString and kKeyText
-  std::uint32_t number = 0;      ///< kIndent: see there; kLiteral: which one × 16 + letters read
-  TextId text = kNoText;         ///< of the value or name so far, where it must not come again
+  PartialCharacter character = {};  ///< in kString and kKeyText
+  std::uint32_t number = 0;  ///< kIndent: see there; kLiteral: which one × 16 + letters read
+  TextId text = kNoText;     ///< of the value or name so far, where it must not come again
   StackId stack = 0;
 
   friend bool operator==(const JsonPosition&, const JsonPosition&) = default;

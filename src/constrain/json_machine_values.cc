@@ -38,7 +38,7 @@ JsonMachine::Next JsonMachine::end_value(StackId stack, const Accepts& accepts, 
   }
   if (level_.empty()) return std::nullopt;
   JsonPosition behind{.lex = Lex::kAfter, .white = white_of(White::kBreak)};
-  behind.stack = stacks_.intern(stacks_.outside(outer), stacks_.depth(outer), level_);
+  behind.stack = stacks_.replace_top(outer, level_);
   if (stacks_.entry(behind.stack, 0).progress == kDoneProgress) {
     behind.lex = Lex::kDone;
     behind.white = White::kNone;
@@ -225,7 +225,7 @@ JsonMachine::Next JsonMachine::number(const JsonPosition& at, unsigned char byte
     }
   }
   if (level_.empty()) return std::nullopt;
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   return behind;
 }
 
@@ -273,7 +273,7 @@ JsonMachine::Next JsonMachine::string(const JsonPosition& at, unsigned char byte
     }
   }
   if (level_.empty()) return std::nullopt;
-  behind.stack = stacks_.intern(stacks_.outside(at.stack), stacks_.depth(at.stack), level_);
+  behind.stack = stacks_.replace_top(at.stack, level_);
   return behind;
 }
 

@@ -66,6 +66,11 @@ class JsonStacks {
   /// `level` (not empty; it is emptied) inside of `outside`, with `depth` open containers.
   StackId intern(StackId outside, std::uint32_t depth, StackLevel& level);
 
+  /// `level` instead of the top level of `stack`.
+  StackId replace_top(StackId stack, StackLevel& level) {
+    return intern(outside(stack), depth(stack), level);
+  }
+
   StackId outside(StackId stack) const { return stacks_[stack].outside; }
   std::uint32_t depth(StackId stack) const { return stacks_[stack].depth; }
   /// Sorted by progress. Valid until the next intern(), as are links.

@@ -47,6 +47,16 @@ std::size_t memory_of(const SchemaForm& form) {
 
 }  // namespace
 
+std::string_view refusal_kind_name(SchemaRefusal::Kind kind) {
+  switch (kind) {
+    case SchemaRefusal::Kind::kInvalid: return "invalid";
+    case SchemaRefusal::Kind::kUnsupported: return "unsupported";
+    case SchemaRefusal::Kind::kUnsatisfiable: return "unsatisfiable";
+    case SchemaRefusal::Kind::kTooLarge: return "too_large";
+  }
+  return {};
+}
+
 CompiledSchema compile_schema(std::string_view schema_text, const SchemaOptions& options) {
   auto loaded = load_schema(schema_text, options);
   if (auto* refusal = std::get_if<SchemaRefusal>(&loaded)) return std::move(*refusal);

@@ -67,6 +67,9 @@ struct SchemaRefusal {
   std::size_t work = 0;  ///< elementary operations that it took to find out
 };
 
+/// "invalid", "unsupported", "unsatisfiable" or "too_large".
+std::string_view refusal_kind_name(SchemaRefusal::Kind kind);
+
 using CompiledSchema = std::variant<std::shared_ptr<const SchemaForm>, SchemaRefusal>;
 
 CompiledSchema compile_schema(std::string_view schema_text, const SchemaOptions& options = {});

@@ -17,11 +17,6 @@ std::unique_ptr<ConstraintMachine> make(TagSet set) {
   return std::move(made).value();
 }
 
-bool accepts(ConstraintMachine& machine, std::string_view text) {
-  const MachineState state = step_all(machine, machine.start(), text);
-  return state != kDeadState && machine.accepting(state);
-}
-
 bool begins(ConstraintMachine& machine, std::string_view text) {
   return step_all(machine, machine.start(), text) != kDeadState;
 }

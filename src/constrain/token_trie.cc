@@ -53,6 +53,21 @@ bool TokenTrie::has_bytes_of(std::string_view text) const {
                      [&](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; });
 }
 
+std::shared_ptr<const TokenTrie> TokenTrie::of(const TokenTable& table, const TokenTexts& texts) {
+  std::vector<std::string> bytes;
+  std::vector<Token> ends;
+  bytes.reserve(table.size());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto token = static_cast<Token>(i);
+    bytes.emplace_back(table.bytes(token));
+    if (table.is_end_of_generation(token)) ends.push_back(token);
+  }
+  for (const auto& [token, text] : texts) {
+    if (table.contains(token)) bytes[static_cast<std::size_t>(token)] = text;
+  }
+  return std::make_shared<const TokenTrie>(std::move(bytes), std::move(ends), table.size());
+}
+
 bool TokenTrie::is_end(Token token) const {
   return std::binary_search(end_tokens_.begin(), end_tokens_.end(), token);
 }

@@ -7,17 +7,23 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "constrain/byte_trie.h"
 #include "core/error.h"
 #include "core/token.h"
+#include "core/token_table.h"
 
 namespace zerohop {
+
+/// Extra texts of control tokens, which otherwise have none.
+using TokenTexts = std::vector<std::pair<Token, std::string>>;
 
 /// `width` is the width of the logits. Tokens without bytes (special ones, padding) are never
 /// allowed by a constraint, nor are those of more than ByteTrie::kDepthMax bytes.
@@ -25,6 +31,10 @@ class TokenTrie {
  public:
   /// `bytes[t]`: of token t; empty: it has none. End tokens count as having none.
   TokenTrie(std::vector<std::string> bytes, std::vector<Token> end_tokens, std::size_t width);
+
+  /// Of a whole vocabulary. `texts` of tokens that it does not have, or that end generation, count
+  /// for nothing.
+  static std::shared_ptr<const TokenTrie> of(const TokenTable& table, const TokenTexts& texts = {});
 
   std::string_view bytes(Token token) const {
     const auto index = static_cast<std::size_t>(token);

@@ -21,22 +21,12 @@ Result<void> Constraints::prepare() {
 
 void Constraints::make_trie() {
   const TokenTable& table = *parts_.table;
-  std::vector<std::string> bytes;
-  std::vector<Token> ends;
-  bytes.reserve(table.size());
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto token = static_cast<Token>(i);
-    bytes.emplace_back(table.bytes(token));
-    if (table.is_end_of_generation(token)) ends.push_back(token);
-  }
   std::erase_if(markers_, [&](const auto& marker) {
     return marker.second.empty() || !table.contains(marker.first) ||
            table.is_end_of_generation(marker.first);
   });
-  for (const auto& [token, text] : markers_) bytes[static_cast<std::size_t>(token)] = text;
-  auto trie = std::make_shared<const TokenTrie>(std::move(bytes), std::move(ends), table.size());
-  able_ = trie->covers_bytes();
-  trie_ = std::move(trie);
+  trie_ = TokenTrie::of(table, markers_);
+  able_ = trie_->covers_bytes();
 }
 
 std::unique_ptr<ConstraintSession> Constraints::follow(const CompiledConstraint& constraint,

@@ -77,7 +77,7 @@ class Constraints {
 
   const Parts parts_;
   const ConstraintsOptions options_;
-  std::vector<std::pair<Token, std::string>> markers_;
+  TokenTexts markers_;
 
   // Any thread, behind the flag
   std::once_flag made_;

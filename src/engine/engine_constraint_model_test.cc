@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine_constraint_kit.h"
-#include "model/llama_test_model.h"
+#include "engine/engine_model_kit.h"
 
 namespace zerohop {
 namespace {
@@ -11,36 +11,8 @@ namespace {
 constexpr const char* kPrompt =
     "<|im_start|>user\nDescribe the town of Bergen as JSON.<|im_end|>\n<|im_start|>assistant\n";
 
-class ConstraintsOnTheDefaultModel : public WithDefaultModel {
+class ConstraintsOnTheDefaultModel : public WithEngineOnTheDefaultModel {
  protected:
-  void TearDown() override { close(); }
-
-  void open(ContextOptions context, EngineOptions options = {}) {
-    close();
-    ASSERT_NE(model, nullptr);
-    context.window = 512;
-    context.batch_rows = 64;
-    context.logit_rows = 8;
-    EngineParts parts;
-    parts.context = model->make_context(context).value();
-    parts.tokens = &model->tokenizer().table();
-    parts.clock = &clock_;
-    parts.waker = &waker_;
-    parts.tokenize = [this](std::string_view text) {
-      return model->tokenizer().tokenize(text, SpecialTokens::kInert);
-    };
-    options.window = parts.context->capabilities().slot_cells;
-    options.batch_rows = context.batch_rows;
-    options.logit_rows = context.logit_rows;
-    loop = std::make_unique<EngineLoop>(std::move(parts), std::move(options));
-  }
-  void close() {
-    if (!loop) return;
-    loop->stop();
-    loop->fail_all();
-    loop.reset();
-  }
-
   std::shared_ptr<HarnessClient> submit(const TestConstraint* constraint, std::uint32_t max_tokens,
                                         float temperature) {
     auto client = std::make_shared<HarnessClient>();
@@ -57,15 +29,6 @@ class ConstraintsOnTheDefaultModel : public WithDefaultModel {
     EXPECT_TRUE(submitted.ok()) << submitted.error().message;
     return client;
   }
-  void run() {
-    while (loop->step()) loop->check_integrity();
-  }
-
-  std::unique_ptr<EngineLoop> loop;
-
- private:
-  VirtualClock clock_;
-  CountingWaker waker_;
 };
 
 TestConstraint town() {

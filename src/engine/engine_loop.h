@@ -31,7 +31,7 @@
 // server; tests and the simulation call step() on virtual time.
 //
 // Threads: submit(), submit_warm(), prepare_constraints(), submit_embedding(), make_stream(),
-// sheds(), part_in_front(), prepare_constraints(), ring() and snapshot() from any; everything else
+// sheds(), part_in_front(), ring() and snapshot() from any; everything else
 // from the one thread that owns the loop. The loop outlives every stream's use of ring(): streams
 // and jobs hold a shared doorbell, not the loop.
 #pragma once
@@ -204,6 +204,7 @@ class EngineLoop {
   bool adapts_threads() const;
   void choose_threads();
   void learn_step(Duration took);
+  bool note_threads();
   void note_outrun();
   void set_level(std::size_t level);
 

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "engine/engine_harness.h"
-#include "model/llama_test_model.h"
+#include "engine/engine_model_kit.h"
 
 namespace zerohop {
 namespace {
@@ -24,33 +24,8 @@ constexpr const char* kPrompt =
 // Chosen, not measured: greedy text may part only where two tokens are about this close.
 constexpr float kLogprobTolerance = 0.7f;
 
-class EngineOnTheDefaultModel : public WithDefaultModel {
+class EngineOnTheDefaultModel : public WithEngineOnTheDefaultModel {
  protected:
-  void TearDown() override { close(); }
-
-  void open(ContextOptions context, EngineOptions options) {
-    close();
-    ASSERT_NE(model, nullptr);
-    context.window = 512;
-    context.batch_rows = 64;
-    context.logit_rows = 8;
-    EngineParts parts;
-    parts.context = model->make_context(context).value();
-    parts.tokens = &model->tokenizer().table();
-    parts.clock = &clock_;
-    parts.waker = &waker_;
-    options.window = parts.context->capabilities().slot_cells;
-    options.batch_rows = context.batch_rows;
-    options.logit_rows = context.logit_rows;
-    loop = std::make_unique<EngineLoop>(std::move(parts), std::move(options));
-  }
-  void close() {
-    if (!loop) return;
-    loop->stop();
-    loop->fail_all();
-    loop.reset();
-  }
-
   std::shared_ptr<HarnessClient> submit(const std::string& prompt, std::uint32_t max_tokens,
                                         std::size_t stream_bytes = limits::kStreamBytesMax) {
     auto client = std::make_shared<HarnessClient>();
@@ -64,9 +39,6 @@ class EngineOnTheDefaultModel : public WithDefaultModel {
     request.stream = client->stream;
     EXPECT_TRUE(loop->submit(std::move(request)).ok());
     return client;
-  }
-  void run() {
-    while (loop->step()) loop->check_integrity();
   }
 
   /// Alone, without interruption.
@@ -91,12 +63,6 @@ class EngineOnTheDefaultModel : public WithDefaultModel {
     EXPECT_EQ(loop->snapshot().resumes, loop->snapshot().parks_for_readers);
     return client;
   }
-
-  std::unique_ptr<EngineLoop> loop;
-
- private:
-  VirtualClock clock_;
-  CountingWaker waker_;
 };
 
 ContextOptions one_sequence(KvLayout layout, FlashAttention flash) {

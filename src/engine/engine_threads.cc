@@ -1,6 +1,8 @@
 // Threads: how many compute the next step, and what is learned of how long it took. See
 // engine_loop.h and thread_governor.h.
 
+#include <utility>
+
 #include "engine/engine_loop.h"
 
 namespace zerohop {
@@ -27,28 +29,26 @@ void EngineLoop::choose_threads() {
   if (choice_.limit) step_ends_ = now + cost_.at_slowness(step_size_, *choice_.limit);
 }
 
+// Predictions are for the number that is settled for. True: it is another one now.
+bool EngineLoop::note_threads() {
+  const std::uint32_t now = threads_->threads();
+  if (std::exchange(state_.threads, now) == now) return false;
+  cost_.expect_slowness(threads_->expected(threads_->level()));
+  return true;
+}
+
 // A probe says nothing about the number of threads that predictions are for, unless it is the new
 // one.
 void EngineLoop::learn_step(Duration took) {
   if (!threads_) return cost_.learn(step_size_, took);
-  const std::uint32_t before = threads_->threads();
   threads_->finished(choice_, cost_.slowness(step_size_, took), clock_.now());
-  if (threads_->threads() != before) {
-    cost_.expect_slowness(threads_->expected(threads_->level()));
-  } else if (!choice_.probe) {
-    cost_.learn(step_size_, took);
-  }
-  state_.threads = threads_->threads();
+  if (!note_threads() && !choice_.probe) cost_.learn(step_size_, took);
 }
 
 void EngineLoop::note_outrun() {
   ++state_.steps_outrun;
-  const std::uint32_t before = threads_->threads();
   threads_->stopped(choice_, clock_.now());
-  if (threads_->threads() != before) {
-    cost_.expect_slowness(threads_->expected(threads_->level()));
-  }
-  state_.threads = threads_->threads();
+  note_threads();
 }
 
 // Polled by the compute threads: the step takes so long that fewer of them would be quicker.

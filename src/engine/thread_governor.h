@@ -39,7 +39,7 @@ class ThreadGovernor {
 
   /// What the next step is to be computed with.
   struct Choice {
-    std::size_t level = 0;        ///< an index into levels()
+    std::size_t level = 0;        ///< of the numbers of threads to choose from, ascending
     bool probe = false;           ///< with more threads than settled for
     std::optional<double> limit;  ///< slowness at which it is to be stopped; nothing: never
   };
@@ -50,8 +50,6 @@ class ThreadGovernor {
   /// It was stopped at its limit.
   void stopped(const Choice& choice, TimePoint now);
 
-  /// Numbers of threads to choose from, ascending; the last one is `most`.
-  const std::vector<std::uint32_t>& levels() const { return levels_; }
   std::uint32_t threads(std::size_t level) const { return levels_[level]; }
   /// What is settled for.
   std::size_t level() const { return level_; }
@@ -74,7 +72,7 @@ class ThreadGovernor {
   void begin_trial(std::size_t level, double to_beat, TimePoint now);
   void end_probe(bool paid, std::size_t level, TimePoint now);
 
-  std::vector<std::uint32_t> levels_;
+  std::vector<std::uint32_t> levels_;  // numbers of threads, ascending; the last one is `most`
   std::vector<Level> states_;
   std::size_t level_;
   std::uint64_t steps_ = 0;  // finished ones

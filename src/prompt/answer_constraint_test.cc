@@ -59,11 +59,6 @@ bool begins(ConstraintMachine& machine, std::string_view text) {
   return step_all(machine, machine.start(), text) != kDeadState;
 }
 
-bool accepts(ConstraintMachine& machine, std::string_view text) {
-  const MachineState state = step_all(machine, machine.start(), text);
-  return state != kDeadState && machine.accepting(state);
-}
-
 TEST(AnswerConstraint, IsNoneWhereAnythingGoes) {
   Wish wish;
   EXPECT_EQ(machine_of(wish), nullptr);

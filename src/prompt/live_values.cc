@@ -120,8 +120,9 @@ class Search {
     bytes_left_ -= text.size();
     const std::string small = lowered(text);
     for (Wanted& wanted : wanted_) {
-      look_for(small, text, lowered(wanted.name), wanted);
-      if (wanted.spoken != lowered(wanted.name)) look_for(small, text, wanted.spoken, wanted);
+      const std::string name = lowered(wanted.name);
+      look_for(small, text, name, wanted);
+      if (wanted.spoken != name) look_for(small, text, wanted.spoken, wanted);
     }
   }
 

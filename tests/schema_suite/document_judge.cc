@@ -23,30 +23,13 @@ std::unique_ptr<JudgeVocabulary> load_vocabulary() {
   }
   static std::unique_ptr<Model> model;
   model = std::move(loaded.value());
-  const TokenTable& table = model->tokenizer().table();
-  std::vector<std::string> bytes(table.size());
-  std::vector<Token> ends;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto token = static_cast<Token>(i);
-    if (table.is_end_of_generation(token)) {
-      ends.push_back(token);
-    } else if (!table.is_control(token)) {
-      bytes[i] = table.bytes(token);
-    }
-  }
   auto vocabulary = std::make_unique<JudgeVocabulary>();
-  vocabulary->tokens =
-      std::make_shared<const TokenTrie>(std::move(bytes), std::move(ends), table.size());
+  vocabulary->tokens = TokenTrie::of(model->tokenizer().table());
   vocabulary->tokenize = [](std::string_view text) {
     return model->tokenizer().tokenize(text, SpecialTokens::kInert);
   };
   vocabulary->masks = std::make_unique<MaskCache>(vocabulary->tokens, kMaskBytesMax);
   return vocabulary;
-}
-
-bool accepts(ConstraintMachine& machine, std::string_view text) {
-  const MachineState state = step_all(machine, machine.start(), text);
-  return state != kDeadState && machine.accepting(state);
 }
 
 std::shared_ptr<LiveMachine> machine_of(const std::shared_ptr<const SchemaForm>& form,

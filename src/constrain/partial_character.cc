@@ -1,4 +1,4 @@
-#include "constrain/json_character.h"
+#include "constrain/partial_character.h"
 
 #include <algorithm>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace zerohop {
 
 namespace {
 
-using Stage = ContentPlace::Stage;
+using Stage = PartialCharacter::Stage;
 
 constexpr std::string_view kShortEscapes = "\"\\/bfnrt";
 constexpr std::u32string_view kShortEscaped = U"\"\\/\b\f\n\r\t";
@@ -47,24 +47,26 @@ Utf8Stage utf8_stage(Stage stage) {
 }
 
 // A character that can still become something stays begun.
-CharacterStep begun(JsonCharacter& character, const JsonCharacter& next, TextCoding coding) {
+CharacterStep begun(PartialCharacter& character, const PartialCharacter& next, TextCoding coding) {
   if (completions(next, coding).count == 0) return CharacterStep::kRefused;
   character = next;
   return CharacterStep::kBegun;
 }
 
-CharacterStep whole(JsonCharacter& character, char32_t code_point, char32_t& letter) {
+CharacterStep whole(PartialCharacter& character, char32_t code_point, char32_t& letter) {
   if (!is_scalar_value(code_point)) return CharacterStep::kRefused;
   character = {};
   letter = code_point;
   return CharacterStep::kWhole;
 }
 
-CharacterStep read_first(JsonCharacter& character, unsigned char byte, TextCoding coding,
+CharacterStep read_first(PartialCharacter& character, unsigned char byte, TextCoding coding,
                          char32_t& letter) {
   const std::uint32_t lead = byte;
-  if (byte < 0x20 || byte == '"') return CharacterStep::kRefused;
-  if (byte == '\\') return begun(character, {Stage::kEscape, 0, 0}, coding);
+  if (coding != TextCoding::kUtf8) {
+    if (byte < 0x20 || byte == '"') return CharacterStep::kRefused;
+    if (byte == '\\') return begun(character, {Stage::kEscape, 0, 0}, coding);
+  }
   if (byte < 0x80) return whole(character, byte, letter);
   if (byte >= 0xc2 && byte <= 0xdf) {
     return begun(character, {Stage::kUtf8Of2Missing1, 0, lead & 0x1f}, coding);
@@ -78,7 +80,7 @@ CharacterStep read_first(JsonCharacter& character, unsigned char byte, TextCodin
   return CharacterStep::kRefused;
 }
 
-CharacterStep read_escaped(JsonCharacter& character, unsigned char byte, TextCoding coding,
+CharacterStep read_escaped(PartialCharacter& character, unsigned char byte, TextCoding coding,
                            char32_t& letter) {
   if (byte == 'u') return begun(character, {Stage::kHex, 0, 0}, coding);
   const std::size_t found = kShortEscapes.find(static_cast<char>(byte));
@@ -87,11 +89,11 @@ CharacterStep read_escaped(JsonCharacter& character, unsigned char byte, TextCod
   return whole(character, kShortEscaped[found], letter);
 }
 
-CharacterStep read_hex(JsonCharacter& character, unsigned char byte, TextCoding coding,
+CharacterStep read_hex(PartialCharacter& character, unsigned char byte, TextCoding coding,
                        char32_t& letter) {
   const int digit = hex_digit_value(byte);
   if (digit < 0) return CharacterStep::kRefused;
-  JsonCharacter next = character;
+  PartialCharacter next = character;
   next.value = character.value << 4 | static_cast<std::uint32_t>(digit);
   if (character.stage == Stage::kLowHex) {
     next.value = (character.value & 0xffff0000) | (next.value & 0xffff);
@@ -107,10 +109,10 @@ CharacterStep read_hex(JsonCharacter& character, unsigned char byte, TextCoding 
   return whole(character, one.list[0].first, letter);
 }
 
-CharacterStep read_continuation(JsonCharacter& character, unsigned char byte, TextCoding coding,
+CharacterStep read_continuation(PartialCharacter& character, unsigned char byte, TextCoding coding,
                                 char32_t& letter) {
   if ((byte & 0xc0) != 0x80) return CharacterStep::kRefused;
-  JsonCharacter next = character;
+  PartialCharacter next = character;
   next.value = character.value << 6 | (byte & 0x3fu);
   if (utf8_stage(character.stage).missing == 1) return whole(character, next.value, letter);
   // Stages of one length follow each other, one byte after the other.
@@ -148,7 +150,7 @@ bool CharacterRanges::contains(char32_t letter) const {
       [&](const CodePointRange& range) { return range.first <= letter && letter <= range.last; });
 }
 
-CharacterStep read_character(JsonCharacter& character, unsigned char byte, TextCoding coding,
+CharacterStep read_character(PartialCharacter& character, unsigned char byte, TextCoding coding,
                              char32_t& letter) {
   switch (character.stage) {
     case Stage::kBorder: return read_first(character, byte, coding, letter);
@@ -168,7 +170,7 @@ CharacterStep read_character(JsonCharacter& character, unsigned char byte, TextC
   }
 }
 
-CharacterRanges completions(const JsonCharacter& character, TextCoding coding) {
+CharacterRanges completions(const PartialCharacter& character, TextCoding coding) {
   CharacterRanges ranges;
   const unsigned open = 4 * (4u - character.digits);
   switch (character.stage) {
@@ -213,7 +215,7 @@ CharacterRanges completions(const JsonCharacter& character, TextCoding coding) {
   }
 }
 
-CharacterRanges brief_completions(const JsonCharacter& character, TextCoding coding) {
+CharacterRanges brief_completions(const PartialCharacter& character, TextCoding coding) {
   CharacterRanges ranges;
   if (character.stage != Stage::kEscape) return ranges;
   for (const char32_t letter : kShortEscaped) {
@@ -222,7 +224,7 @@ CharacterRanges brief_completions(const JsonCharacter& character, TextCoding cod
   return ranges;
 }
 
-std::string finish_character(const JsonCharacter& character, char32_t letter) {
+std::string finish_character(const PartialCharacter& character, char32_t letter) {
   const Stage stage = character.stage;
   const unsigned missing = utf8_stage(stage).missing;
   if (missing > 0) {
@@ -247,6 +249,22 @@ std::string finish_character(const JsonCharacter& character, char32_t letter) {
   if (stage == Stage::kPairEscape) return escape.substr(6);
   if (stage == Stage::kLowHex) return escape.substr(7u + character.digits);
   return escape;
+}
+
+void append_character(char32_t letter, TextCoding coding, std::string& text) {
+  const bool json = coding != TextCoding::kUtf8;
+  if (!json || (letter >= 0x20 && letter != U'"' && letter != U'\\')) {
+    utf8_append(text, letter);
+    return;
+  }
+  text += '\\';
+  const std::size_t found = kShortEscaped.find(letter);
+  if (found != std::u32string_view::npos) {
+    text += kShortEscapes[found];
+  } else {
+    text += 'u';
+    text += four_digits(letter);
+  }
 }
 
 }  // namespace zerohop
