@@ -9,7 +9,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/check.h"
 #include "bench_clock.h"
@@ -116,21 +115,6 @@ void ChildServer::wait_until_ready() {
   }
   std::fprintf(stderr, "%s does not come up\n", std::string(name_of(side_)).c_str());
   std::exit(1);
-}
-
-ProcessUse ChildServer::use() const {
-  ProcessUse use;
-  std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
-  std::string line;
-  while (std::getline(file, line)) {
-    const auto read = [&line](std::string_view name, double& mib) {
-      if (line.starts_with(name)) mib = std::strtod(line.c_str() + name.size(), nullptr) / 1024;
-    };
-    read("VmRSS:", use.resident_mib);
-    read("VmHWM:", use.resident_peak_mib);
-    read("VmSize:", use.address_space_mib);
-  }
-  return use;
 }
 
 std::optional<double> ChildServer::metric(std::string_view name, std::string_view label) const {

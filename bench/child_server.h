@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "process_use.h"
+
 namespace zerohop::bench {
 
 enum class Side : std::uint8_t { kOurs, kPeer };
@@ -38,13 +40,6 @@ struct Room {
   int window = 2048;  ///< of one request; the peer's is cells ÷ sequences
 };
 
-/// What the operating system says about a process.
-struct ProcessUse {
-  double resident_mib = 0;
-  double resident_peak_mib = 0;
-  double address_space_mib = 0;
-};
-
 class ChildServer {
  public:
   /// Starts it on a free port and waits until it answers. `environment` (NAME=value) is added to
@@ -62,7 +57,7 @@ class ChildServer {
 
   /// False when the process has ended by itself.
   bool alive();
-  ProcessUse use() const;
+  ProcessUse use() const { return process_use(pid_); }
 
   /// The value of a series of our /metrics page whose line begins with `name` and contains `label`;
   /// summed over all such. Nothing when there is none.

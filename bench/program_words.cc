@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model/default_model_path.h"
+
 namespace zerohop::bench {
 namespace {
 
@@ -17,16 +19,6 @@ namespace {
 std::string own_zerohop() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "zerohop")
       .string();
-}
-
-std::string default_model() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path folder =
-      data != nullptr && *data == '/'
-          ? std::filesystem::path(data)
-          : std::filesystem::path(home == nullptr ? "" : home) / ".local/share";
-  return (folder / "zerohop/models/smollm2-135m.gguf").string();
 }
 
 }  // namespace
@@ -70,7 +62,7 @@ double ProgramWords::share(const std::string& key, double otherwise) const {
 Programs ProgramWords::programs() const {
   Programs programs{.ours = text("ours", own_zerohop()),
                     .peer = text("peer", ""),
-                    .model = text("model", default_model()),
+                    .model = text("model", default_model_path()),
                     .threads = number("threads", 2)};
   for (const std::string& path : {programs.ours, programs.peer, programs.model}) {
     if (!path.empty() && !std::filesystem::exists(path)) give_up(path + " is not there");

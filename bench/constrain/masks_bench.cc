@@ -7,8 +7,11 @@
 //
 // What the files hold is said in corpus.h and vocabulary_file.h; results are one JSON object a
 // line, of which the last one is about the whole run.
+#include <unistd.h>
+
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_from.hpp>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -19,6 +22,7 @@
 #include "corpus.h"
 #include "cpu_clock.h"
 #include "measure.h"
+#include "process_use.h"
 #include "program_words.h"
 #include "vocabulary_file.h"
 #include "walks.h"
@@ -33,14 +37,9 @@ int fail(const std::string& message) {
   return 2;
 }
 
-// "VmRSS", "VmHWM": of this process.
-std::int64_t memory_kib(std::string_view key) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(key)) return std::stoll(line.substr(line.find(':') + 1));
-  }
-  return 0;
-}
+ProcessUse own_use() { return process_use(getpid()); }
+
+std::int64_t kib(double mib) { return std::llround(mib * 1024); }
 
 int write_model_vocabulary(const ProgramWords& words) {
   const Result<Vocabulary> vocabulary = vocabulary_of_model(words.text("model", ""));
@@ -106,28 +105,29 @@ int measure_all(const ProgramWords& words) {
   const auto cases = read_corpus(words.text("corpus", ""));
   if (!cases) return fail(cases.error().message);
   const std::string only = words.text("only", "");
-  const std::int64_t memory_before = memory_kib("VmRSS");
+  const double memory_before = own_use().resident_mib;
   const std::int64_t begin = cpu_now_ns();
   const auto tokens = std::make_shared<const TokenTrie>(std::move(vocabulary->bytes),
                                                         vocabulary->end_tokens, vocabulary->width);
   const std::int64_t trie_ns = cpu_now_ns() - begin;
   ConstraintMeter meter(tokens);
   const std::int64_t prepare_ns = cpu_now_ns() - begin;
-  const std::int64_t memory_prepared = memory_kib("VmRSS");
+  const double memory_prepared = own_use().resident_mib;
   std::ofstream out(words.text("out", ""));
   for (const CorpusCase& subject : *cases) {
     if (!only.empty() && subject.name.find(only) == std::string::npos) continue;
     out << json::serialize(object_of(subject, meter.measure(subject))) << '\n' << std::flush;
   }
-  out << json::serialize(json::object{{"engine", "zerohop"},
-                                      {"trie_ns", trie_ns},
-                                      {"prepare_ns", prepare_ns},
-                                      {"trie_bytes", tokens->trie().memory_bytes()},
-                                      {"mask_bytes", meter.mask_bytes()},
-                                      {"prepared_kib", memory_prepared - memory_before},
-                                      {"peak_kib", memory_kib("VmHWM") - memory_before},
-                                      {"check_clock_ns", meter.check_clock_ns()},
-                                      {"total_ns", cpu_now_ns() - begin}})
+  out << json::serialize(
+             json::object{{"engine", "zerohop"},
+                          {"trie_ns", trie_ns},
+                          {"prepare_ns", prepare_ns},
+                          {"trie_bytes", tokens->trie().memory_bytes()},
+                          {"mask_bytes", meter.mask_bytes()},
+                          {"prepared_kib", kib(memory_prepared - memory_before)},
+                          {"peak_kib", kib(own_use().resident_peak_mib - memory_before)},
+                          {"check_clock_ns", meter.check_clock_ns()},
+                          {"total_ns", cpu_now_ns() - begin}})
       << '\n';
   return out ? 0 : fail("cannot write the results");
 }

@@ -101,6 +101,10 @@ std::string AnthropicReply::body() const {
   append_anthropic_usage(finished_->usage, options_, body);
   append_context_management(options_, body);
   append_diagnostics(options_, miss_, body);
+  if (!options_.constraint_relaxed.empty()) {
+    body.append(R"(,"constraint_relaxed":)");
+    append_json_string(options_.constraint_relaxed, body);
+  }
   body.push_back('}');
   return body;
 }

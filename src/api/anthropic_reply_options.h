@@ -70,6 +70,9 @@ struct AnthropicReplyOptions {
   /// stop. Empty: none. Set by the caller where there are diagnostics.
   std::string prompt_ends_with_stop;
   std::vector<ToolConflictNote> tool_conflicts;  ///< set by the caller; shown with diagnostics
+  /// What of the client's schemas is not enforced, for replies that have no head of their own to
+  /// say so (message batches); empty: nothing. Our own member of the message.
+  std::string constraint_relaxed;
   std::string_view service_tier;  ///< how it is served; static text; empty: not shown
   std::vector<ToolsetCall> toolset_calls;
 };

@@ -81,7 +81,9 @@ std::vector<std::pair<std::string_view, std::string>> error_headers(const Error&
   constexpr milliseconds kLongestAdvice{60'000};
 
   std::vector<std::pair<std::string_view, std::string>> headers;
-  headers.emplace_back("x-should-retry", error_traits(error.code).retryable ? "true" : "false");
+  const bool in_vain = error.retry_after > kLongestAdvice;
+  const bool retryable = error_traits(error.code).retryable && !in_vain;
+  headers.emplace_back("x-should-retry", retryable ? "true" : "false");
   if (error.retry_after <= milliseconds{0}) return headers;
   const milliseconds wait = std::min(error.retry_after, kLongestAdvice);
   headers.emplace_back("retry-after",

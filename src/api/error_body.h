@@ -24,7 +24,8 @@ std::string error_text(const Error& error);
 /// JSON whatever bytes the message holds. Also the data of an SSE `error` event.
 std::string anthropic_error_body(const Error& error, std::string_view request_id);
 
-/// `x-should-retry`, by which the SDKs decide before they look at the status; with advice to wait
+/// `x-should-retry`, by which the SDKs decide before they look at the status: not where they would
+/// have to wait for longer than they do, such as until a budget begins anew. With advice to wait
 /// also `retry-after` (whole seconds, rounded up) and `retry-after-ms`. Never more than 60 s: older
 /// SDKs ignore longer waits and come back within 8 s.
 std::vector<std::pair<std::string_view, std::string>> error_headers(const Error& error);

@@ -93,6 +93,8 @@ TEST(ErrorHeaders, NeverAskForMoreThanAMinute) {
   const auto all = headers(ErrorCode::kRateLimited, milliseconds{3'600'000});
   EXPECT_EQ(all.at("retry-after"), "60");
   EXPECT_EQ(all.at("retry-after-ms"), "60000");
+  EXPECT_EQ(all.at("x-should-retry"), "false");
+  EXPECT_EQ(headers(ErrorCode::kRateLimited, milliseconds{60'000}).at("x-should-retry"), "true");
 }
 
 TEST(ErrorHeaders, GiveNoAdviceWithoutAWait) {

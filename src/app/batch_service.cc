@@ -47,10 +47,10 @@ Result<FileLock> take_lock(const std::filesystem::path& folder) {
   return lock;
 }
 
-void make_batch_request(const Config& config, EngineRequest& request) {
-  const RequestTenant tenant = batch_tenant(config);
+void make_batch_request(const RequestTenant& tenant, EngineRequest& request) {
   request.scheduling.priority = PriorityClass::kBatch;
   request.scheduling.tenant = tenant.tenant;
+  request.scheduling.tenant_weight = tenant.weight;
   request.cache.scope = tenant.scope;
 }
 
@@ -106,6 +106,15 @@ void BatchService::stop_one(BatchRequestKey key) {
   if (found->second.reader != nullptr) found->second.reader->interrupt();
 }
 
+// A failure of the store is in the log; the next change of the keys tries again.
+void BatchService::drop_owners(std::vector<TenantId> owners) {
+  if (owners.empty()) return;
+  asio::post(thread_, [this, owners = std::move(owners)] {
+    (void)store_->drop_owners(owners, service_.clock.wall());
+    asio::post(executor_, [this] { poll_soon(); });
+  });
+}
+
 // Batch thread.
 bool BatchService::engine_has_time() const {
   if (service_.admission.closed()) return false;
@@ -140,7 +149,7 @@ void BatchService::set_timer(Duration delay) {
 Awaitable<void> BatchService::run_one(BatchRequest request) {
   const BatchRequestKey key = request.key;
   Running& running = running_[key];  // a map's elements stay where they are
-  Result<std::string> message = co_await message_of(running, std::move(request.params));
+  Result<std::string> message = co_await message_of(running, std::move(request));
   const bool unwanted = running.unwanted;
   running_.erase(key);
   asio::post(thread_, [this, key, unwanted, message = std::move(message)] {
@@ -157,15 +166,25 @@ Awaitable<void> BatchService::run_one(BatchRequest request) {
   poll_soon();
 }
 
-Awaitable<Result<std::string>> BatchService::message_of(Running& running, std::string params) {
+Awaitable<Result<std::string>> BatchService::message_of(Running& running, BatchRequest request) {
+  const std::shared_ptr<const KeyRing> ring = service_.keys.ring().get();
+  const TenantRecord* owner = &open_tenant();
+  if (request.owner != TenantId{} && service_.keys.asks_for_keys()) {
+    owner = ring->find_tenant(request.owner);
+  }
+  if (owner == nullptr) {
+    co_return Error{ErrorCode::kPermission, "the tenant of this batch is no more", "", {}};
+  }
   MessagesHead head;
   head.profile = &service_.wire_profiles.find("");
   head.service_tier = "batch";
+  head.relaxed_note = RelaxedNote::kMessage;
   const std::unique_ptr<DialectCall> call = make_messages_call(service_, std::move(head));
-  Result<PreparedCall> prepared = co_await prepare_call(service_, *call, std::move(params));
+  UnreadCall unread{call.get(), owner, std::move(request.params)};
+  Result<PreparedCall> prepared = co_await prepare_call(service_, std::move(unread));
   if (!prepared.ok()) co_return prepared.error();
   if (!wanted(running)) co_return Error{ErrorCode::kCancelled, "", "", {}};
-  make_batch_request(service_.config, prepared->choices.front().request);
+  make_batch_request(batch_tenant(service_.config, *owner), prepared->choices.front().request);
   auto stream = service_.tier().submit(std::move(prepared->choices.front()));
   if (!stream.ok()) co_return stream.error();
   std::vector<std::shared_ptr<TokenStream>> streams;

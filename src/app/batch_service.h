@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/service.h"
 #include "app/stream_reader.h"
@@ -48,6 +49,8 @@ class BatchService {
   /// For calls of the store, which wait for the disk.
   WorkerPool& thread() { return thread_; }
   BatchStore& store() { return *store_; }
+  /// Drops what is kept of tenants that are no more. Any thread, after start().
+  void drop_owners(std::vector<TenantId> owners);
   /// To be called after create() and cancel(). I/O thread.
   void poll_soon();
 
@@ -67,7 +70,7 @@ class BatchService {
 
   void stop_one(BatchRequestKey key);
   bool wanted(const Running& running) const { return !stopping_ && !running.unwanted; }
-  Awaitable<Result<std::string>> message_of(Running& running, std::string params);
+  Awaitable<Result<std::string>> message_of(Running& running, BatchRequest request);
 
   Service& service_;
   const boost::asio::any_io_executor executor_;

@@ -1,5 +1,7 @@
 #include "app/command_help.h"
 
+#include <algorithm>
+
 #include "app/config_text.h"
 #include "app/version.h"
 
@@ -12,6 +14,8 @@ Usage: zerohop COMMAND [FLAGS]
 Commands:
   serve         load a model and answer the messages API over HTTP
   chat          talk to a model in the terminal
+  keys          make, list and revoke API keys; keep tenants
+  usage         what was used, by key, tenant, model, label and day
   pull          bring a known model into the models folder
   check-config  print the effective configuration, or what is wrong with it
   tokenize      print the tokens of a text
@@ -153,6 +157,78 @@ Example:
   zerohop constrain check --schema tool.json --text answer.json
 )";
 
+constexpr std::string_view kUsage = R"(Usage: zerohop usage [FLAGS]
+
+Prints what was used as CSV: requests, tokens by kind, and money in millionths of the currency
+(limits.prices). The sums are those of the usage in all replies.
+
+  --by LIST             what is kept apart: day, tenant, key, model, label:NAME, separated by
+                        commas (default: day,tenant,key)
+  --key ID              only this key
+  --tenant NAME         only this tenant
+  --from DAY            from this day on, such as 2026-01-31 (UTC)
+  --until DAY           up to this day, itself included
+  --json                JSON instead of CSV
+  --usage-folder PATH   where usage is kept (default: usage in the user's state folder)
+  --config FILE         YAML file; docs/CONFIG.md lists its keys
+
+Examples:
+  zerohop usage
+  zerohop usage --by tenant,model --from 2026-01-01 --until 2026-01-31 --json
+  zerohop usage --by label:corpus_version
+)";
+
+constexpr std::string_view kKeys = R"(Usage: zerohop keys COMMAND [FLAGS]
+
+Works on the file of keys and tenants (auth.store). A running server notices a change within two
+seconds. As soon as there has been a key, everybody needs one.
+
+Commands:
+  create                make a key and print it, once
+  list                  the keys, by what they begin with
+  revoke KEY...         from now on they are refused; KEY is an id, or the key itself
+  limits KEY            change or show what a key may use
+  tenants [list]        the tenants
+  tenants set NAME      make a tenant, or change it
+  tenants delete NAME   the tenant goes with all its keys
+  backup FILE           a copy of the file, while everything goes on
+  prune                 drop keys that were revoked or expired long ago
+
+Flags:
+  --config FILE         YAML file
+  --key-store FILE      the file of keys (default: keys.sqlite in the user's state folder)
+  --json                for programs
+  --tenant NAME         create: whose key it is (default: default); list: only these
+  --name TEXT           create: what you call it
+  --expires-days N      create: good for so many days
+  --weight X            tenants set: share beside others, 0.001 to 1000 (1)
+  --priority CLASS      tenants set: priority, standard or batch
+  --pool NAME           tenants set: the only pool that serves it; '' for any
+  --models A,B          tenants set: names or patterns that it may use; '' for all
+  --ended-days N        prune: those that ended so many days ago (90)
+)";
+
+constexpr std::string_view kKeysExamples = R"(
+Examples:
+  zerohop keys create --name laptop
+  zerohop keys tenants set law --weight 2 --models 'smollm2-135m'
+  zerohop keys create --tenant law --requests-per-minute 60 --expires-days 30
+  zerohop keys revoke key_8Gd2kQpW1nXz4TbY
+)";
+
+// One flag a limit, out of their table.
+std::string keys_help() {
+  std::string text(kKeys);
+  text += "Limits (create, limits, tenants set), a number or none:\n";
+  for (const LimitField& field : limit_fields()) {
+    std::string flag = "--" + std::string(field.name);
+    std::ranges::replace(flag, '_', '-');
+    flag.resize(std::max<std::size_t>(flag.size(), 32), ' ');
+    text += "  " + flag + " " + std::string(field.unit) + "\n";
+  }
+  return text + std::string(kKeysExamples);
+}
+
 }  // namespace
 
 std::string command_help(Command command) {
@@ -165,6 +241,8 @@ std::string command_help(Command command) {
     case Command::kTokenize: return std::string(kTokenize);
     case Command::kExplainMiss: return std::string(kExplainMiss);
     case Command::kConstrainCheck: return std::string(kConstrainCheck);
+    case Command::kKeys: return keys_help();
+    case Command::kUsage: return std::string(kUsage);
     case Command::kHelp:
     case Command::kVersion: break;
   }

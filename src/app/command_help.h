@@ -10,8 +10,9 @@
 namespace zerohop {
 
 /// The subcommands, as typed.
-inline constexpr std::array<std::string_view, 7> kCommandNames{
-    "serve", "chat", "pull", "check-config", "tokenize", "explain-miss", "constrain"};
+inline constexpr std::array<std::string_view, 9> kCommandNames{
+    "serve",    "chat",         "keys",      "pull", "check-config",
+    "tokenize", "explain-miss", "constrain", "usage"};
 
 /// The help of `command`; of the whole program for kHelp and kVersion.
 std::string command_help(Command command);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "app/command_help.h"
+#include "app/command_line_keys.h"
 #include "app/paths.h"
 #include "app/suggest.h"
 
@@ -39,6 +40,7 @@ struct Words {
   std::vector<std::string> check_texts;
   const CLI::Option* tokenize_text_given = nullptr;
   bool pull_list = false, json = false, count = false;
+  UsageOptions usage;
 };
 
 void bind_config(CLI::App& app, Words& words, bool (*wanted)(const ConfigKey&)) {
@@ -57,6 +59,8 @@ bool engine_key(const ConfigKey& key) {
   return key.section() == "model" || key.section() == "engine" || key.section() == "log";
 }
 bool model_key(const ConfigKey& key) { return key.path == "model.name"; }
+bool store_key(const ConfigKey& key) { return key.path == "auth.store"; }
+bool usage_key(const ConfigKey& key) { return key.path == "limits.usage_folder"; }
 
 struct Parser {
   Words words;
@@ -71,14 +75,22 @@ struct Parser {
   CLI::App* explain = command("explain-miss");
   CLI::App* constrain = command("constrain");
   CLI::App* constrain_check = constrain->add_subcommand("check");
+  CLI::App* usage = command("usage");
+  CLI::App* keys = command("keys");
+  KeysCommandLine keys_line{*keys};
 
   Parser() {
     prepare(root);
     root.add_flag("-V,--version", version);
     root.require_subcommand(0, 1);
     for (CLI::App* app :
-         {serve, chat, pull, check, tokenize, explain, constrain, constrain_check}) {
+         {serve, chat, pull, check, tokenize, explain, constrain, constrain_check, usage, keys}) {
       prepare(*app);
+    }
+    bind_config(*keys, words, store_key);
+    for (CLI::App* app : keys_line.commands()) {
+      prepare(*app);
+      bind_config(*app, words, store_key);
     }
     bind_config(*serve, words, any_key);
     bind_config(*check, words, any_key);
@@ -86,6 +98,8 @@ struct Parser {
     bind_config(*tokenize, words, model_key);
     bind_config(*explain, words, model_key);
     bind_config(*constrain_check, words, model_key);
+    bind_config(*usage, words, usage_key);
+    bind_usage();
     bind_constrain_check();
     explain->add_option("--url", words.explain_url)->take_last();
     explain->add_option("files", words.explain_files)->expected(0, 64);
@@ -103,6 +117,15 @@ struct Parser {
   }
 
  private:
+  void bind_usage() {
+    usage->add_option("--by", words.usage.by)->take_last();
+    usage->add_option("--key", words.usage.key)->take_last();
+    usage->add_option("--tenant", words.usage.tenant)->take_last();
+    usage->add_option("--from", words.usage.from)->take_last();
+    usage->add_option("--until", words.usage.until)->take_last();
+    usage->add_flag("--json", words.usage.json);
+  }
+
   void bind_constrain_check() {
     CLI::App& app = *constrain_check;
     app.add_option("--schema", words.check_schema)->take_last();
@@ -139,7 +162,7 @@ std::vector<std::string> flags_of(const CLI::App& app) {
 // As typed: "serve", "constrain check".
 std::string command_name(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
-  const std::string outer = parent == nullptr ? std::string() : parent->get_name();
+  const std::string outer = parent == nullptr ? std::string() : command_name(*parent);
   return outer.empty() ? app.get_name() : outer + " " + app.get_name();
 }
 
@@ -261,14 +284,25 @@ Command command_of(const Parser& parser) {
   if (*parser.check) return Command::kCheckConfig;
   if (*parser.explain) return Command::kExplainMiss;
   if (*parser.constrain) return Command::kConstrainCheck;
+  if (*parser.keys) return Command::kKeys;
+  if (*parser.usage) return Command::kUsage;
   return *parser.tokenize ? Command::kTokenize : Command::kHelp;
+}
+
+// From the program to the innermost command that was typed: root, keys, tenants, set.
+std::vector<const CLI::App*> chosen_commands(const CLI::App& root) {
+  std::vector<const CLI::App*> chosen{&root};
+  while (true) {
+    const auto inner = chosen.back()->get_subcommands();
+    if (inner.empty()) return chosen;
+    chosen.push_back(inner.front());
+  }
 }
 
 Result<CommandLine> interpret(Parser& parser) {
   CommandLine line;
-  const auto chosen = parser.root.get_subcommands();
-  const CLI::App& outer = chosen.empty() ? parser.root : *chosen.front();
-  const CLI::App& app = *parser.constrain_check ? *parser.constrain_check : outer;
+  const std::vector<const CLI::App*> chosen = chosen_commands(parser.root);
+  const CLI::App& app = *chosen.back();
   if (parser.help) {
     line.help_text = command_help(command_of(parser));
     return line;
@@ -277,7 +311,7 @@ Result<CommandLine> interpret(Parser& parser) {
   if (const auto extra = parser.root.remaining(false); !extra.empty()) {
     return unknown_word(parser.root, extra.front(), true);
   }
-  for (const CLI::App* each : {&outer, &app}) {
+  for (const CLI::App* each : chosen) {
     const auto extra = each->remaining(false);
     if (!extra.empty()) return unknown_word(*each, extra.front(), false);
   }
@@ -306,6 +340,10 @@ Result<CommandLine> interpret(Parser& parser) {
   if (words.tokenize_text_given->count() > 0) line.tokenize.text = words.tokenize_text;
   ZH_ASSIGN_OR_RETURN(line.explain_miss, explain_miss_options(words));
   ZH_ASSIGN_OR_RETURN(line.constrain_check, constrain_check_options(parser));
+  if (line.command == Command::kKeys) {
+    ZH_ASSIGN_OR_RETURN(line.keys, parser.keys_line.options());
+  }
+  line.usage = words.usage;
   line.tokenize.json = words.json;
   line.tokenize.count = words.count;
   return line;

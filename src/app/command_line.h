@@ -26,6 +26,8 @@ enum class Command {
   kTokenize,
   kExplainMiss,
   kConstrainCheck,
+  kKeys,
+  kUsage,
 };
 
 struct CommandLine {
@@ -41,6 +43,8 @@ struct CommandLine {
   TokenizeOptions tokenize;
   ExplainMissOptions explain_miss;
   ConstrainCheckOptions constrain_check;
+  KeysOptions keys;
+  UsageOptions usage;
 };
 
 /// `arguments` without the program's name. Errors: kConfiguration.

@@ -50,6 +50,61 @@ TEST(ParseCommandLine, EveryFlagOfTheTableIsKnownToServe) {
   }
 }
 
+TEST(ParseCommandLine, ReadsTheCommandsForKeys) {
+  const auto create = parse_command_line({"keys", "create", "--tenant", "law", "--expires-days",
+                                          "30", "--requests-per-minute", "60", "--key-store", "k",
+                                          "--tokens-per-day", "none", "--json"});
+  ASSERT_TRUE(create.ok()) << create.error().message;
+  EXPECT_EQ(create->command, Command::kKeys);
+  EXPECT_EQ(create->keys.action, KeysAction::kCreate);
+  EXPECT_EQ(create->keys.tenant, "law");
+  EXPECT_EQ(create->keys.expires_days, 30u);
+  EXPECT_TRUE(create->keys.json);
+  ASSERT_EQ(create->keys.limits.size(), 2u);
+  EXPECT_EQ(create->keys.limits[0].first->name, "requests_per_minute");
+  EXPECT_EQ(create->keys.limits[0].second, 60u);
+  EXPECT_EQ(create->keys.limits[1].second, std::nullopt);
+  ASSERT_EQ(create->flags.size(), 1u);
+  EXPECT_EQ(create->flags[0].key->path, "auth.store");
+
+  const auto set = parse_command_line({"keys", "tenants", "set", "serve", "--weight", "0.5",
+                                       "--priority", "batch", "--models", "a,b", "--pool", ""});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->keys.action, KeysAction::kSetTenant);
+  EXPECT_EQ(set->keys.words, Words{"serve"});
+  EXPECT_EQ(set->keys.weight, 0.5);
+  EXPECT_EQ(set->keys.priority, PriorityClass::kBatch);
+  EXPECT_EQ(set->keys.models, (Words{"a", "b"}));
+  EXPECT_EQ(set->keys.pool, "");
+
+  const auto revoke = parse_command_line({"keys", "revoke", "key_a", "key_b"});
+  ASSERT_TRUE(revoke.ok()) << revoke.error().message;
+  EXPECT_EQ(revoke->keys.words, (Words{"key_a", "key_b"}));
+  EXPECT_EQ(parse_command_line({"keys", "tenants"})->keys.action, KeysAction::kListTenants);
+  EXPECT_EQ(parse_command_line({"keys", "tenants", "list"})->keys.action, KeysAction::kListTenants);
+}
+
+TEST(ParseCommandLine, RefusesWrongWordsForKeys) {
+  EXPECT_EQ(fault({"usage", "mend"}), "usage: unexpected argument 'mend'");
+  EXPECT_EQ(fault({"keys"}),
+            "keys: needs a command: create, list, revoke, limits, tenants, backup or prune");
+  EXPECT_EQ(fault({"keys", "mend"}), "keys: unexpected argument 'mend'");
+  EXPECT_EQ(fault({"keys", "revoke"}), "keys revoke: needs the id of a key");
+  EXPECT_EQ(fault({"keys", "tenants", "set"}), "keys tenants set: needs the name of a tenant");
+  EXPECT_EQ(fault({"keys", "backup"}), "keys backup: needs a file");
+  EXPECT_EQ(fault({"keys", "create", "x"}), "keys create: unexpected argument 'x'");
+  EXPECT_EQ(fault({"keys", "tenants", "set", "a", "--wieght", "1"}),
+            "keys tenants set: unknown flag '--wieght'; did you mean '--weight'?");
+  EXPECT_EQ(fault({"keys", "create", "--expires-days", "x"}),
+            "--expires-days: 'x' is not a number that fits");
+  EXPECT_EQ(fault({"keys", "create", "--expires-days", "99999"}),
+            "--expires-days: 99999 is out of range (at most 36500)");
+  EXPECT_EQ(fault({"keys", "create", "--parallel-requests", "-1"}),
+            "--parallel-requests: '-1' is not a number that fits");
+  EXPECT_EQ(fault({"keys", "tenants", "set", "a", "--priority", "high"}),
+            "--priority: 'high' is none of priority, standard, batch");
+}
+
 TEST(ParseCommandLine, NamesWhatItDoesNotKnow) {
   EXPECT_EQ(fault({"serve", "--prot", "1"}),
             "serve: unknown flag '--prot'; did you mean '--port'?");

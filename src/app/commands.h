@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "app/config_load.h"
+#include "app/keys_options.h"
+#include "app/usage_report.h"
 #include "constrain/schema_compiler.h"
 
 namespace zerohop {
@@ -75,6 +77,12 @@ struct ConstrainCheckOptions {
 /// `zerohop constrain check`: what is refused of a schema, what it costs, which texts it accepts.
 /// Exit code 1: not everything was as expected.
 int run_constrain_check(const Config& config, const ConstrainCheckOptions& options);
+
+/// `zerohop usage`: prints sums of the ledger that the configuration names.
+int run_usage(const Config& config, const UsageOptions& options);
+
+/// `zerohop keys …`: works on the key store that the configuration names.
+int run_keys(const Config& config, const KeysOptions& options);
 
 /// `zerohop --version`: this program's version and the model library's.
 int run_version();

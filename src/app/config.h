@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cache/prefix_cache.h"
 #include "core/limits.h"
+#include "http/server_options.h"
 #include "model/llama_model.h"
 #include "model/model.h"
 #include "prompt/prompt_habits.h"
@@ -30,6 +31,19 @@ struct ServerConfig {
   std::uint32_t idle_timeout_seconds = limits::kIdleTimeout.count();
   std::uint32_t write_timeout_seconds = limits::kWriteTimeout.count();
   std::uint32_t drain_seconds = 30;
+  ProxyPolicy proxy_protocol = ProxyPolicy::kOff;
+  std::vector<std::string> proxy_protocol_from;  ///< networks, see IpNetwork
+  std::uint32_t address_connections_max = limits::kAddressConnectionsMax;         ///< 0: no limit
+  std::uint32_t address_requests_per_minute = limits::kAddressRequestsPerMinute;  ///< likewise
+  std::vector<std::string> address_exempt{"127.0.0.0/8", "::1/128"};
+};
+
+struct TlsConfig {
+  std::string certificate;  ///< PEM files; empty: no TLS
+  std::string private_key;
+  std::string client_ca;
+  ClientCertificates client_certificates = ClientCertificates::kOff;
+  std::uint32_t watch_seconds = 10;  ///< 0: only a SIGHUP makes them be read again
 };
 
 /// A name that is neither the model's nor an alias.
@@ -91,15 +105,16 @@ struct EngineConfig {
 
 /// Who sees whose cached prefixes.
 enum class CacheShare : std::uint8_t {
-  kAll,     ///< everybody everybody's: without keys there is one tenant
-  kTenant,  ///< each credential its own
+  kAll,     ///< everybody everybody's
+  kTenant,  ///< each tenant its own; without keys each credential
+  kAuto,    ///< each tenant its own; without keys there is one tenant
 };
 
 struct CacheConfig {
   KeepRule keep = KeepRule::kAll;  ///< never kNothing
   EvictionOrder eviction = EvictionOrder::kExpectedReuse;
   std::uint32_t kv_cache_max_entries = 0;  ///< saved states in host memory; 0: as the bytes allow
-  CacheShare share = CacheShare::kAll;
+  CacheShare share = CacheShare::kAuto;
   std::vector<std::string> warm_prefixes;  ///< system prompts
   std::string warm_folder = "auto";        ///< empty: nothing is saved
 };
@@ -123,6 +138,13 @@ struct LimitsConfig {
   bool soft_max_tokens = false;
   std::uint32_t soft_cap_percent = 0;  ///< of max_tokens; 0: no soft cap
   std::vector<std::string> soft_cap_stop;
+  std::map<std::string, std::string> key_defaults;  ///< by name of admission/limits.h
+  std::map<std::string, std::string> tenant_defaults;
+  std::string rate_limit;  ///< such as 10000/minute; empty: none
+  std::uint32_t tokens_per_request = 210;
+  std::map<std::string, std::string> prices;  ///< by model, see limit_settings.h
+  std::string usage_folder = "auto";          ///< empty: usage does not outlive the process
+  std::uint32_t usage_days = 400;
 };
 
 /// How answers are held to what the client asks of their form.
@@ -140,6 +162,9 @@ struct InstanceConfig {
   std::string id;  ///< never empty after loading
   std::string pool = "cpu";
   std::map<std::string, std::string> labels;
+  bool exclusive = false;                            ///< serves only what belongs to its pool
+  std::map<std::string, std::string> label_headers;  ///< label → header of every answer
+  std::map<std::string, std::string> peers;          ///< id of another instance → its address
 };
 
 struct LogConfig {
@@ -183,12 +208,28 @@ struct BatchesConfig {
   std::uint32_t parallel = 1;
 };
 
+/// Who has to show a key.
+enum class AuthRequired : std::uint8_t {
+  kAuto,    ///< everybody, as soon as the store has held a key
+  kAlways,  ///< everybody, also while there is none: then nobody is served
+  kNever,   ///< nobody; not on a public address
+};
+
+/// Where keys and tenants can be changed over HTTP (admin_api.h).
+struct AdminConfig {
+  std::string listen;               ///< path of a Unix socket, or HOST:PORT on loopback; empty: off
+  std::string token_file = "auto";  ///< auto: admin.token in the user's state folder
+};
+
 struct AuthConfig {
-  bool no_auth = false;
+  bool no_auth = false;  ///< the flag for kNever
+  AuthRequired required = AuthRequired::kAuto;
+  std::string store = "auto";  ///< file of the keys; auto: in the user's state folder
 };
 
 struct Config {
   ServerConfig server;
+  TlsConfig tls;
   ModelConfig model;
   EngineConfig engine;
   CacheConfig cache;
@@ -204,6 +245,7 @@ struct Config {
   EmbeddingsConfig embeddings;
   BatchesConfig batches;
   AuthConfig auth;
+  AdminConfig admin;
 };
 
 }  // namespace zerohop

@@ -9,6 +9,9 @@
 #include <system_error>
 
 #include "app/engine_setup.h"
+#include "app/instance_identity.h"
+#include "app/limit_settings.h"
+#include "app/network_config.h"
 #include "app/request_profile.h"
 #include "app/suggest.h"
 #include "app/wire_profile.h"
@@ -132,17 +135,18 @@ Error contradiction(std::string message) {
   return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
 }
 
-// Without keys, a public address would serve anybody.
-Result<void> check_exposure(const Config& config) {
-  const ServerConfig& server = config.server;
-  if (!server.unix_socket.empty() || is_loopback_host(server.host)) return {};
-  if (config.auth.no_auth) {
-    return contradiction("no_auth is allowed only on loopback or a Unix socket, not on '" +
-                         server.host + "'");
+// Without keys, a public address would serve anybody. Whether there are keys is seen at the start
+// (key_watch.h).
+Result<void> check_auth(const Config& config) {
+  const AuthConfig& auth = config.auth;
+  if (auth.no_auth && auth.required == AuthRequired::kAlways) {
+    return contradiction("no_auth and auth.required: always contradict each other");
   }
-  return contradiction("'" + server.host +
-                       "' is a public address and would be served without API keys; listen on "
-                       "127.0.0.1, ::1 or a Unix socket (--unix-socket PATH)");
+  const bool open = auth.no_auth || auth.required == AuthRequired::kNever;
+  if (!open || !serves_public_address(config.server)) return {};
+  const std::string what = auth.no_auth ? "no_auth" : "auth.required: never";
+  return contradiction(what + " is allowed only on loopback or a Unix socket, not on '" +
+                       config.server.host + "'");
 }
 
 }  // namespace
@@ -157,6 +161,10 @@ bool is_loopback_host(std::string_view host) {
   in6_addr v6{};
   if (inet_pton(AF_INET6, text.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
   return false;
+}
+
+bool serves_public_address(const ServerConfig& server) {
+  return server.unix_socket.empty() && !is_loopback_host(server.host);
 }
 
 Result<void> check_config_rules(const Config& config) {
@@ -176,10 +184,13 @@ Result<void> check_config_rules(const Config& config) {
     return contradiction("engine.sequences × engine.context_tokens (" + std::to_string(cells) +
                          ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
   }
+  ZH_RETURN_IF_ERROR(check_network_rules(config));
+  ZH_RETURN_IF_ERROR(check_identity_rules(config.instance));
   ZH_RETURN_IF_ERROR(WireProfiles::from_config(config));
   ZH_RETURN_IF_ERROR(RequestProfiles::from_config(config));
+  ZH_RETURN_IF_ERROR(LimitSettings::from_config(config.limits));
   ZH_RETURN_IF_ERROR(fairness_options(config.scheduler, engine.sequences));
-  return check_exposure(config);
+  return check_auth(config);
 }
 
 }  // namespace zerohop

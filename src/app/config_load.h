@@ -52,6 +52,9 @@ Result<void> check_config_rules(const Config& config);
 /// Whether `host` reaches only this machine: localhost, 127.0.0.0/8, ::1.
 bool is_loopback_host(std::string_view host);
 
+/// Whether more than this machine may reach the server.
+bool serves_public_address(const ServerConfig& server);
+
 /// One value of a YAML file.
 struct YamlSetting {
   const ConfigKey* key = nullptr;

@@ -1,6 +1,10 @@
 #include "app/config_rules.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "app/config_load.h"
 
 namespace zerohop {
 namespace {
@@ -36,6 +40,18 @@ std::optional<std::string> printable_rule(std::string_view text) {
   return "must be 1 to 256 printable ASCII characters";
 }
 
+std::optional<HostAndPort> split_host_and_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == text.npos) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  HostAndPort place{std::string(host), 0};
+  const char* end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data() + colon + 1, end, place.port);
+  if (fault != std::errc() || stop != end || host.empty()) return std::nullopt;
+  return place;
+}
+
 std::optional<std::string> host_rule(std::string_view text) {
   const auto graphic = [](char c) { return c > 0x20 && c < 0x7f; };
   if (!text.empty() && std::ranges::all_of(text, graphic)) return std::nullopt;
@@ -47,6 +63,15 @@ std::optional<std::string> socket_path_rule(std::string_view text) {
   constexpr std::size_t kSocketPathBytesMax = 107;
   if (text.size() <= kSocketPathBytesMax && text.find('\0') == text.npos) return std::nullopt;
   return "is longer than the 107 bytes that a Unix socket's path may have";
+}
+
+// Its token is all that stands between a stranger and every key, so it is for this machine alone.
+std::optional<std::string> admin_listen_rule(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  if (text.starts_with('/')) return socket_path_rule(text);
+  const std::optional<HostAndPort> place = split_host_and_port(text);
+  if (place && is_loopback_host(place->host)) return std::nullopt;
+  return "must be the absolute path of a Unix socket, or 127.0.0.1:PORT or [::1]:PORT";
 }
 
 std::optional<std::string> not_empty_rule(std::string_view text) {

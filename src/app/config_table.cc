@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <type_traits>
 
 #include "app/config_rules.h"
+#include "app/config_table_parts.h"
 #include "engine/batch_planner.h"
 
 namespace zerohop {
@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams
 constexpr std::array<std::string_view, 2> kWindowCaches{"full", "window"};
 constexpr std::array<std::string_view, 2> kKeepRules{"all", "marked"};
 constexpr std::array<std::string_view, 2> kEvictionOrders{"reuse", "lru"};
-constexpr std::array<std::string_view, 2> kCacheShares{"all", "tenant"};
+constexpr std::array<std::string_view, 3> kCacheShares{"all", "tenant", "auto"};
 constexpr std::array<std::string_view, 2> kTenantsBy{"none", "credential"};
 constexpr std::array<std::string_view, 3> kFlashAttentions{"auto", "on", "off"};
 constexpr std::array<std::string_view, 5> kLogLevels{"debug", "info", "warning", "error", "off"};
@@ -28,17 +28,6 @@ constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
 constexpr std::array<std::string_view, 2> kStreamProfiles{"full", "folded"};
 constexpr std::array<std::string_view, 2> kHeartbeats{"ping", "empty_delta"};
 
-// `Member` is a captureless lambda Config& → enum&; the names stand in the order of the enum.
-template <auto Member>
-constexpr ChoiceType choice(std::span<const std::string_view> names) {
-  using Enum = std::remove_reference_t<decltype(Member(std::declval<Config&>()))>;
-  return {names,
-          [](Config& config, std::size_t index) { Member(config) = static_cast<Enum>(index); },
-          [](Config& config) { return static_cast<std::size_t>(Member(config)); }};
-}
-
-// Nothing sensible takes longer than a day.
-constexpr std::uint64_t kSecondsMax = 86'400;
 // libllama counts tokens and cells in int32.
 constexpr std::uint64_t kCellsMax = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kThreadsMax = 512;  // GGML_MAX_N_THREADS
@@ -46,46 +35,6 @@ constexpr std::uint64_t kThreadsMax = 512;  // GGML_MAX_N_THREADS
 // ---- The table ----
 
 const std::array kTable{
-    ConfigKey{"server.host", "--host", "ADDRESS",
-              TextType{[](Config& c) -> std::string& { return c.server.host; }, host_rule}, "",
-              "Address to listen on. Without API keys only loopback addresses are allowed.", ""},
-    ConfigKey{"server.port", "--port", "PORT",
-              IntegerType{[](Config& c) -> std::uint16_t& { return c.server.port; }, 0, 65'535}, "",
-              "TCP port; 0 takes any free one, which the ready line names.", ""},
-    ConfigKey{
-        "server.unix_socket", "--unix-socket", "PATH",
-        TextType{[](Config& c) -> std::string& { return c.server.unix_socket; }, socket_path_rule},
-        "", "Listen on this Unix socket instead of host and port.", ""},
-    ConfigKey{"server.connections_max", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.connections_max; }, 1,
-                          1'000'000},
-              "connections", "Open client connections; further ones are closed at once.", ""},
-    ConfigKey{"server.body_bytes_max", "", "",
-              IntegerType{[](Config& c) -> std::uint64_t& { return c.server.body_bytes_max; },
-                          1'024, std::uint64_t{1} << 30},
-              "bytes", "Largest request body.", ""},
-    ConfigKey{"server.head_timeout_seconds", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.head_timeout_seconds; },
-                          1, kSecondsMax},
-              "seconds", "Longest time for a request's line and headers to arrive.", ""},
-    ConfigKey{"server.body_timeout_seconds", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.body_timeout_seconds; },
-                          1, kSecondsMax},
-              "seconds", "Longest silence inside a request's body.", ""},
-    ConfigKey{"server.idle_timeout_seconds", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.idle_timeout_seconds; },
-                          1, kSecondsMax},
-              "seconds", "Longest silence between two requests on one connection.", ""},
-    ConfigKey{
-        "server.write_timeout_seconds", "", "",
-        IntegerType{[](Config& c) -> std::uint32_t& { return c.server.write_timeout_seconds; }, 1,
-                    kSecondsMax},
-        "seconds", "Longest time that a client may leave bytes of its answer unread.", ""},
-    ConfigKey{"server.drain_seconds", "", "",
-              IntegerType{[](Config& c) -> std::uint32_t& { return c.server.drain_seconds; }, 0,
-                          kSecondsMax},
-              "seconds", "After SIGTERM, time for running answers to finish.", ""},
-
     ConfigKey{"model.name", "--model", "NAME|PATH",
               TextType{[](Config& c) -> std::string& { return c.model.name; }, not_empty_rule}, "",
               "A known model (see `zerohop pull --list`) or the path of a GGUF file.", ""},
@@ -236,8 +185,9 @@ const std::array kTable{
               "states", "Most saved states in host memory; 0: as many as its bytes hold.", ""},
     ConfigKey{"cache.share", "", "",
               choice<[](Config& c) -> CacheShare& { return c.cache.share; }>(kCacheShares), "",
-              "Who finds whose prefixes: all everybody's, or each tenant (each x-api-key or bearer "
-              "token) its own and the warm ones.",
+              "Who finds whose prefixes: all everybody's, or each tenant its own and the warm ones "
+              "(where no keys are asked for, each x-api-key or bearer token is a tenant). auto: "
+              "tenant where keys are asked for, else all.",
               ""},
     ConfigKey{
         "cache.warm_prefixes", "", "",
@@ -303,6 +253,54 @@ const std::array kTable{
         "limits.soft_cap_stop", "", "",
         TextListType{[](Config& c) -> std::vector<std::string>& { return c.limits.soft_cap_stop; }},
         "", "Texts that end an answer from there on as well.", "none"},
+    ConfigKey{"limits.key_defaults", "", "",
+              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
+                            return c.limits.key_defaults;
+                          },
+                          name_rule, name_rule},
+              "",
+              "Limits of keys that have none of their own, by name: requests_per_minute, "
+              "input_tokens_per_minute, output_tokens_per_minute, total_tokens_per_minute, "
+              "parallel_requests, max_input_tokens, max_output_tokens, tokens_per_day, "
+              "tokens_per_month, money_micros_per_day, money_micros_per_month, "
+              "cached_input_weight_permille, lower_output_cap. Without keys everybody together "
+              "is limited as one key is.",
+              "none"},
+    ConfigKey{"limits.tenant_defaults", "", "",
+              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
+                            return c.limits.tenant_defaults;
+                          },
+                          name_rule, name_rule},
+              "", "The same for tenants, over all their keys.", "none"},
+    ConfigKey{"limits.rate_limit", "", "",
+              TextType{[](Config& c) -> std::string& { return c.limits.rate_limit; }}, "",
+              "A limit in requests, such as 10000/minute, that becomes total_tokens_per_minute of "
+              "limits.key_defaults: so many times limits.tokens_per_request.",
+              "none"},
+    ConfigKey{"limits.tokens_per_request", "", "",
+              IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.tokens_per_request; },
+                          1, 1'000'000'000},
+              "tokens",
+              "What a request has on average; with the default 10,000 requests a minute are 2.1 "
+              "million tokens a minute.",
+              ""},
+    ConfigKey{"limits.prices", "", "",
+              TextMapType{
+                  [](Config& c) -> std::map<std::string, std::string>& { return c.limits.prices; },
+                  printable_rule, printable_rule},
+              "",
+              "Prices by model, * for all others, such as \"input=250000 cached_input=25000 "
+              "output=1250000\": millionths of the currency for a million tokens.",
+              "none"},
+    ConfigKey{"limits.usage_folder", "--usage-folder", "PATH",
+              TextType{[](Config& c) -> std::string& { return c.limits.usage_folder; }}, "",
+              "Where usage and spent budgets are kept; auto takes the user's state folder, an "
+              "empty text keeps them in memory alone.",
+              ""},
+    ConfigKey{
+        "limits.usage_days", "", "",
+        IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.usage_days; }, 1, 36'500},
+        "days", "How long rows of usage are kept.", ""},
 
     ConfigKey{"constraints.enabled", "", "",
               BooleanType{[](Config& c) -> bool& { return c.constraints.enabled; }}, "",
@@ -339,20 +337,6 @@ const std::array kTable{
               "JSON files that are compiled before the server is ready: a list of tools, a JSON "
               "Schema, or the tools and formats of a request.",
               "none"},
-
-    ConfigKey{"instance.id", "--instance-id", "ID",
-              TextType{[](Config& c) -> std::string& { return c.instance.id; }, instance_id_rule},
-              "", "Name of this process in headers, metrics and logs.",
-              "pool and 8 random hex digits"},
-    ConfigKey{"instance.pool", "--pool", "NAME",
-              TextType{[](Config& c) -> std::string& { return c.instance.pool; }, name_rule}, "",
-              "Group of instances that this one belongs to.", ""},
-    ConfigKey{"instance.labels", "", "",
-              TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
-                            return c.instance.labels;
-                          },
-                          name_rule, printable_rule},
-              "", "Free labels of this instance.", "none"},
 
     ConfigKey{"log.level", "--log-level", "LEVEL",
               choice<[](Config& c) -> LogLevel& { return c.log.level; }>(kLogLevels), "",
@@ -454,20 +438,25 @@ const std::array kTable{
     ConfigKey{"batches.parallel", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.batches.parallel; }, 1, 64},
               "requests", "Requests of batches that run at the same time.", ""},
-
-    ConfigKey{"auth.no_auth", "--no-auth", "",
-              BooleanType{[](Config& c) -> bool& { return c.auth.no_auth; }}, "",
-              "Serve without API keys, on purpose. Only on loopback or a Unix socket.", ""},
 };
 
 }  // namespace
 
-std::span<const ConfigKey> config_table() { return kTable; }
+std::span<const ConfigKey> config_table() {
+  static const std::vector<ConfigKey> kAll = [] {
+    const std::span<const ConfigKey> network = network_config_keys();
+    std::vector<ConfigKey> all(network.begin(), network.end());
+    all.insert(all.end(), kTable.begin(), kTable.end());
+    return all;
+  }();
+  return kAll;
+}
 
 const ConfigKey* find_config_key(std::string_view path) {
+  const std::span<const ConfigKey> table = config_table();
   const auto found =
-      std::ranges::find_if(kTable, [path](const ConfigKey& key) { return key.path == path; });
-  return found == kTable.end() ? nullptr : &*found;
+      std::ranges::find_if(table, [path](const ConfigKey& key) { return key.path == path; });
+  return found == table.end() ? nullptr : &*found;
 }
 
 std::string ConfigKey::variable() const {

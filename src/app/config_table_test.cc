@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/config_load.h"
+#include "app/config_rules.h"
 #include "app/config_text.h"
 
 namespace zerohop {
@@ -58,7 +59,9 @@ TEST(ConfigTable, EveryKeyChangesItsOwnMemberAndNoOther) {
       changed = std::string(choice->names[first ? 1 : 0]);
     } else if (std::holds_alternative<TextMapType>(key.type)) {
       changed = RawEntries{{"a", "b"}};
-    } else if (!std::holds_alternative<TextType>(key.type)) {
+    } else if (const auto* text = std::get_if<TextType>(&key.type)) {
+      if (text->rule != nullptr && text->rule("63")) changed = std::string("/63");
+    } else {
       changed = std::vector<std::string>{"63"};
     }
     const auto applied = apply_value(key, changed, config);
@@ -69,6 +72,16 @@ TEST(ConfigTable, EveryKeyChangesItsOwnMemberAndNoOther) {
       EXPECT_EQ(current_value(other, config), current_value(other, Config{}))
           << key.path << " changed " << other.path;
     }
+  }
+}
+
+TEST(AdminListenRule, TakesThisMachineAlone) {
+  for (const char* good : {"", "/run/admin.sock", "127.0.0.1:9090", "[::1]:0", "localhost:1"}) {
+    EXPECT_FALSE(admin_listen_rule(good).has_value()) << good;
+  }
+  for (const char* bad : {"0.0.0.0:9090", "[::]:9090", "example.org:80", "127.0.0.1", ":9090",
+                          "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:x", "admin.sock"}) {
+    EXPECT_TRUE(admin_listen_rule(bad).has_value()) << bad;
   }
 }
 

@@ -275,10 +275,13 @@ TEST(LoadConfig, MakesUpAnInstanceIdFromPoolAndSeed) {
   EXPECT_EQ(load({.flags = {{"instance.id", "law-20240601"}}})->config.instance.id, "law-20240601");
 }
 
-TEST(LoadConfig, RefusesAPublicAddressWithoutKeys) {
-  EXPECT_EQ(fault({.flags = {{"server.host", "0.0.0.0"}}}),
-            "'0.0.0.0' is a public address and would be served without API keys; listen on "
-            "127.0.0.1, ::1 or a Unix socket (--unix-socket PATH)");
+// Whether there are keys is seen when the store is read (key_watch.h).
+TEST(LoadConfig, RefusesToServeAPublicAddressWithoutKeysOnPurpose) {
+  EXPECT_TRUE(load({.flags = {{"server.host", "0.0.0.0"}}}).ok());
+  EXPECT_EQ(fault({.flags = {{"server.host", "0.0.0.0"}, {"auth.required", "never"}}}),
+            "auth.required: never is allowed only on loopback or a Unix socket, not on '0.0.0.0'");
+  EXPECT_EQ(fault({.flags = {{"auth.no_auth", "true"}, {"auth.required", "always"}}}),
+            "no_auth and auth.required: always contradict each other");
   EXPECT_EQ(fault({.flags = {{"server.host", "::"}, {"auth.no_auth", "true"}}}),
             "no_auth is allowed only on loopback or a Unix socket, not on '::'");
   EXPECT_TRUE(load({.flags = {{"server.host", "::1"}, {"auth.no_auth", "true"}}}).ok());

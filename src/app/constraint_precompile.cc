@@ -22,8 +22,14 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 4> kRequestMembers{"tools", "tool_choice", "output_config",
-                                                          "output_format"};
+constexpr std::array<std::string_view, 5> kRequestMembers{"tools", "tool_choice", "output_config",
+                                                          "output_format", "response_format"};
+constexpr std::array<std::string_view, 7> kSchemaTypes{"null",   "boolean", "integer", "number",
+                                                       "string", "array",   "object"};
+// What a schema has at least one of.
+constexpr std::array<std::string_view, 14> kSchemaMembers{
+    "$ref",  "$dynamicRef", "type",  "properties", "items", "enum",     "const",
+    "allOf", "anyOf",       "oneOf", "not",        "if",    "required", "additionalProperties"};
 constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 
 Error wrong(const std::string& file, const std::string& what) {
@@ -47,17 +53,50 @@ bool has_any(const json::object& object, std::span<const std::string_view> names
   return std::ranges::any_of(names, [&](std::string_view name) { return object.contains(name); });
 }
 
-// The file as the body of a request with one message. Spliced, so that numbers keep their digits.
-std::string request_of(const json::value& content, const std::string& text) {
-  constexpr std::string_view kMessages = R"({"messages":[{"role":"user","content":"."}],)";
-  if (content.is_array()) return std::string(kMessages) + "\"tools\":" + text + "}";
+bool holds_object(const json::object& object, std::string_view name) {
+  const json::value* member = object.if_contains(name);
+  return member != nullptr && member->is_object();
+}
+
+// The value of `output_config.format` or `response_format`: its type is none of a schema's.
+bool is_format(const json::object& object) {
+  const json::value* type = object.if_contains("type");
+  const json::string* name = type == nullptr ? nullptr : type->if_string();
+  return name != nullptr &&
+         std::ranges::find(kSchemaTypes, std::string_view(*name)) == kSchemaTypes.end();
+}
+
+// What a file holds, as members of a request; empty: none of what it may.
+std::string members_of(const json::value& content, const std::string& text) {
+  if (content.is_array()) return "\"tools\":" + text;
   const json::object& object = content.as_object();
-  if (!has_any(object, kRequestMembers)) {
-    return std::string(kMessages) + R"("output_config":{"format":{"type":"json_schema","schema":)" +
-           text + "}}}";
+  if (is_format(object)) return "\"output_config\":{\"format\":" + text + "}";
+  if (holds_object(object, "format")) return "\"output_config\":" + text;
+  if (has_any(object, kSchemaMembers)) {
+    return R"("output_config":{"format":{"type":"json_schema","schema":)" + text + "}}";
   }
-  if (object.contains("messages")) return text;
-  return std::string(kMessages) + text.substr(text.find('{') + 1);
+  for (const std::string_view inner : {"json_schema", "schema"}) {  // a format without its type
+    if (!holds_object(object, inner)) continue;
+    const std::string schema = inner == "schema" ? "{\"json_schema\":" + text + "}" : text;
+    return R"("response_format":{"type":"json_schema",)" + schema.substr(schema.find('{') + 1);
+  }
+  return {};
+}
+
+// The file as the body of a request with one message. Spliced, so that numbers keep their digits.
+Result<std::string> request_of(const json::value& content, const std::string& text) {
+  constexpr std::string_view kMessages = R"({"messages":[{"role":"user","content":"."}],)";
+  const json::object* object = content.if_object();
+  if (object != nullptr && has_any(*object, kRequestMembers)) {
+    if (object->contains("messages")) return text;
+    return std::string(kMessages) + text.substr(text.find('{') + 1);
+  }
+  const std::string members = members_of(content, text);
+  if (members.empty()) {
+    return invalid_request("",
+                           "holds neither tools, nor the format of an answer, nor a JSON Schema");
+  }
+  return std::string(kMessages) + members + "}";
 }
 
 // Tools of the OpenAI dialect stand inside of a member.
@@ -71,13 +110,17 @@ bool is_openai(const json::value& content) {
 }
 
 Result<Conversation> parse_content(const json::value& content, const std::string& text) {
-  const std::string body = request_of(content, text);
+  ZH_ASSIGN_OR_RETURN(const std::string body, request_of(content, text));
   if (is_openai(content)) {
     ZH_ASSIGN_OR_RETURN(OpenAiChatRequest request, parse_chat_completions_request(body, {}));
     return std::move(request.chat.conversation);
   }
   ZH_ASSIGN_OR_RETURN(AnthropicRequest request, parse_messages_request(body, {}));
   return std::move(request.chat.conversation);
+}
+
+bool is_constrained(const Conversation& conversation) {
+  return !conversation.tools.empty() || conversation.output.format != OutputFormat::kText;
 }
 
 Result<void> compile(Service& service, Conversation conversation) {
@@ -97,13 +140,12 @@ Result<void> compile_file(Service& service, const std::string& file) {
   }
   Result<Conversation> conversation = parse_content(content, text);
   if (!conversation.ok()) return wrong(file, error_text(conversation.error()));
+  if (!is_constrained(*conversation)) {
+    return wrong(file, "asks for nothing: it holds no tool, and no format but text");
+  }
   const Result<void> compiled = compile(service, std::move(conversation).value());
   if (!compiled.ok()) return wrong(file, error_text(compiled.error()));
   return {};
-}
-
-bool is_constrained(const Conversation& conversation) {
-  return !conversation.tools.empty() || conversation.output.format != OutputFormat::kText;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "app/model_names.h"
+
 namespace zerohop {
 
 ParseOptions parse_options_of(const WireProfile& profile) {
@@ -9,6 +11,24 @@ ParseOptions parse_options_of(const WireProfile& profile) {
   options.strictness = profile.strict ? Strictness::kStrict : Strictness::kLenient;
   options.default_max_tokens = profile.default_max_tokens;
   return options;
+}
+
+Result<void> check_model(const Service& service, const TenantRecord& tenant,
+                         std::string_view requested) {
+  if (tenant.models.empty()) return {};
+  const std::string& tier = service.tier().name();
+  ZH_ASSIGN_OR_RETURN(const std::string name,
+                      resolve_model_name(service.config.model, tier, requested));
+  if (may_use_model(tenant, name) || may_use_model(tenant, tier)) return {};
+  return model_not_allowed(tenant, name);
+}
+
+Error model_not_allowed(const TenantRecord& tenant, std::string_view model) {
+  return Error{
+      ErrorCode::kPermission,
+      "model: tenant '" + tenant.name + "' may not use the model '" + std::string(model) + "'",
+      "model",
+      {}};
 }
 
 void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/key_records.h"
 #include "api/parse_options.h"
 #include "api/reply.h"
 #include "app/constraint_service.h"
@@ -22,6 +23,7 @@ namespace zerohop {
 /// What runs, and who writes the answer.
 struct PreparedCall {
   std::vector<PreparedGeneration> choices;  ///< one or more
+  std::size_t choices_per_prompt = 1;       ///< so many neighbours have the same prompt
   std::string relaxed;                      ///< ReadyConstraint::relaxed
   // Exactly one of the two:
   std::unique_ptr<ReplyStream> stream;
@@ -38,6 +40,8 @@ class DialectCall {
   /// After parse(): what the model is to read, if that is a conversation; its documents become text
   /// before prepare() is called.
   virtual Conversation* conversation() = 0;
+  /// After parse(): the model that the request names; may be empty.
+  virtual const std::string& model() const = 0;
   /// On a worker. Errors: kInvalidRequest, kPromptTooLong, kNotFound (the model's name).
   virtual Result<PreparedCall> prepare() = 0;
 };
@@ -45,6 +49,14 @@ class DialectCall {
 // ---- What the dialects share ----
 
 ParseOptions parse_options_of(const WireProfile& profile);
+
+/// Whether `tenant` may use the model behind the name that a request gave: one of its patterns must
+/// match that name (an alias) or the model's own. Errors: kPermission, kNotFound.
+Result<void> check_model(const Service& service, const TenantRecord& tenant,
+                         std::string_view requested);
+
+/// What it then says.
+Error model_not_allowed(const TenantRecord& tenant, std::string_view model);
 
 /// The server's say on what a client sent: habits that spoil prefix reuse are undone and counted,
 /// stop sequences that it did not bring are filled in.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/openai_wire.h"
 #include "app/document_text.h"
 #include "app/generation_clock.h"
 #include "app/json_response.h"
@@ -37,13 +38,15 @@ class GenerationCall {
 
   Awaitable<void> run() {
     advance(RequestState::kValidating);
-    Result<RequestSchedule> schedule =
-        read_schedule(service_.config, exchange_.request().head, exchange_.request().received_at);
+    const RequestHead& head = exchange_.request().head;
+    const RequestTenant tenant = tenant_of(service_.config, context_.caller, head.headers);
+    Result<RequestSchedule> schedule = read_schedule(tenant, head, exchange_.request().received_at);
     if (!schedule.ok()) {
       co_await refuse(std::move(schedule).error());
       co_return;
     }
-    Result<PreparedCall> prepared = co_await prepare_call(service_, *call_, exchange_.take_body());
+    UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body()};
+    Result<PreparedCall> prepared = co_await prepare_call(service_, std::move(unread));
     if (!prepared.ok()) {
       co_await refuse(std::move(prepared).error());
       co_return;
@@ -53,6 +56,13 @@ class GenerationCall {
       cancelled();
       co_return;
     }
+    const Result<void> limited = service_.limits.attach(context_.limit, served_by(), *prepared);
+    if (!limited.ok()) {
+      co_await refuse(limited.error());
+      co_return;
+    }
+    usages_.resize(prepared->choices.size());
+    choices_per_prompt_ = prepared->choices_per_prompt;
     Result<std::vector<std::shared_ptr<TokenStream>>> streams = submit(*prepared, *schedule);
     if (!streams.ok()) {
       co_await refuse(std::move(streams).error());
@@ -93,6 +103,27 @@ class GenerationCall {
     return streams;
   }
 
+  ServedBy served_by() const { return {service_.tier().name(), service_.tier().window()}; }
+
+  // The numbers that the reply shows. Nothing is billed for an answer that the server did not bring
+  // to its end.
+  void bill() { bill(openai_usage(usages_, choices_per_prompt_)); }
+
+  // The client did not wait for the end: what was computed for it and let out.
+  void bill_cancelled() {
+    if (!started_) return context_.limit.release();
+    OpenAiUsage usage = openai_usage(usages_, choices_per_prompt_);
+    usage.output_tokens = context_.limit.served();
+    bill(usage);
+  }
+
+  void bill(const OpenAiUsage& usage) {
+    const BilledTokens tokens{usage.prompt_tokens - usage.cached_tokens, usage.cached_tokens,
+                              usage.output_tokens};
+    context_.granted = context_.limit.grant();
+    service_.limits.settle(context_.limit, {&context_.caller, service_.tier().name(), tokens});
+  }
+
   void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
 
   Awaitable<void> refuse(Error error) {
@@ -100,20 +131,27 @@ class GenerationCall {
   }
 
   void cancelled() {
+    bill_cancelled();
     service_.metrics.count_cancellation(timing_.phase());
     advance(RequestState::kCancelled);
   }
 
-  void note(const Event& event) {
+  void note(const ChoiceEvent& entry) {
+    const Event& event = entry.event;
     timing_.note(event);
-    if (const auto* started = std::get_if<Started>(&event)) note_start(*started);
+    if (const auto* started = std::get_if<Started>(&event)) {
+      usages_[entry.choice] = started->usage;
+      note_start(*started);
+    }
     if (const auto* finished = std::get_if<Finished>(&event)) {
+      usages_[entry.choice] = finished->usage;
       context_.usage = finished->usage;
       context_.stop_reason = finish_reason_name(finished->reason);
     }
   }
 
   void note_start(const Started& started) {
+    started_ = true;
     context_.usage = started.usage;
     context_.soft_max_tokens = std::max(context_.soft_max_tokens, started.soft_max_tokens);
     const auto now = service_.clock.wall().time_since_epoch();
@@ -131,7 +169,7 @@ class GenerationCall {
         co_return;
       }
       for (const ChoiceEvent& entry : events) {
-        note(entry.event);
+        note(entry);
         if (!reply.complete()) reply.add(entry.choice, entry.event);
       }
       events.clear();
@@ -140,6 +178,7 @@ class GenerationCall {
       co_await refuse(*reply.failure());
       co_return;
     }
+    bill();
     advance(RequestState::kStreaming);
     HttpResponse response = json_response(200, reply.body());
     co_await exchange_.respond(std::move(response));
@@ -167,13 +206,14 @@ class GenerationCall {
         }
       }
       for (const ChoiceEvent& entry : events) {
-        note(entry.event);
+        note(entry);
         if (const auto* failure = std::get_if<Failed>(&entry.event)) {
           service_.metrics.count_refusal(failure->error.code);
           failed = true;
         }
         if (!reply.ended()) reply.append(entry.choice, entry.event, bytes);
       }
+      if (reply.ended() && !failed) bill();
       const bool silent = events.empty();
       events.clear();
       const bool sent = co_await send(reply, bytes, silent);
@@ -214,6 +254,9 @@ class GenerationCall {
   const std::unique_ptr<DialectCall> call_;
   RequestContext& context_;
   GenerationClock timing_;
+  std::vector<Usage> usages_;  // of each choice, as far as it is known
+  std::size_t choices_per_prompt_ = 1;
+  bool started_ = false;
   bool head_out_ = false;
 };
 
@@ -226,12 +269,14 @@ Awaitable<void> run_generation(Service& service, Exchange& exchange,
 }
 
 // Closures are named, because GCC 12 destroys a temporary inside a co_await expression twice.
-Awaitable<Result<PreparedCall>> prepare_call(Service& service, DialectCall& call,
-                                             std::string body) {
+Awaitable<Result<PreparedCall>> prepare_call(Service& service, UnreadCall unread) {
   using Prepared = std::optional<Result<PreparedCall>>;  // nothing: documents come first
-  auto all = [&call, body = std::move(body)]() -> Prepared {
-    const Result<void> parsed = call.parse(body);
+  DialectCall& call = *unread.call;
+  auto all = [&service, &unread, &call]() -> Prepared {
+    const Result<void> parsed = call.parse(unread.body);
     if (!parsed.ok()) return parsed.error();
+    const Result<void> allowed = check_model(service, *unread.tenant, call.model());
+    if (!allowed.ok()) return allowed.error();
     if (waits_for_documents(call.conversation())) return std::nullopt;
     return call.prepare();
   };

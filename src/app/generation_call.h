@@ -22,8 +22,15 @@ namespace zerohop {
 Awaitable<void> run_generation(Service& service, Exchange& exchange,
                                std::unique_ptr<DialectCall> call);
 
-/// A body to what runs: parsed and rendered on workers, its documents read in between.
-Awaitable<Result<PreparedCall>> prepare_call(Service& service, DialectCall& call, std::string body);
+/// A request before it is read. What the pointers mean outlives the work.
+struct UnreadCall {
+  DialectCall* call = nullptr;
+  const TenantRecord* tenant = nullptr;  ///< whose it is
+  std::string body;
+};
+
+/// To what runs: parsed and rendered on workers, its documents read in between.
+Awaitable<Result<PreparedCall>> prepare_call(Service& service, UnreadCall unread);
 
 /// Makes the documents of `conversation` text, on a thread that may wait.
 Awaitable<Result<void>> read_documents_of(Service& service, Conversation& conversation);

@@ -32,6 +32,10 @@ Error no_batches() {
                {}};
 }
 
+TenantId owner_of(const Exchange& exchange) {
+  return context_of(exchange.ticket())->caller.tenant->number;
+}
+
 enum class Wakes : std::uint8_t { kNobody, kRunner };
 
 void settle_done(const Service& service, const Exchange& exchange) {
@@ -74,6 +78,7 @@ Awaitable<void> handle_create(Service& service, Exchange& exchange) {
     co_await refuse_request(service, exchange, std::move(batch).error());
     co_return;
   }
+  batch->owner = owner_of(exchange);
   auto made = std::make_shared<const NewBatch>(std::move(batch).value());
   StoreCall call = [&service, made](BatchStore& store) -> Result<std::string> {
     ZH_ASSIGN_OR_RETURN(const MessageBatch stored, store.create(*made, service.clock.wall()));
@@ -84,8 +89,9 @@ Awaitable<void> handle_create(Service& service, Exchange& exchange) {
 
 Awaitable<void> handle_list(Service& service, Exchange& exchange) {
   const std::string& query = exchange.request().head.query;
-  StoreCall call = [query](BatchStore& store) -> Result<std::string> {
+  StoreCall call = [query, owner = owner_of(exchange)](BatchStore& store) -> Result<std::string> {
     BatchListQuery wanted;
+    wanted.owner = owner;
     ZH_ASSIGN_OR_RETURN(wanted.limit, parse_page_limit(query_parameter(query, "limit")));
     wanted.after_id = query_parameter(query, "after_id").value_or("");
     wanted.before_id = query_parameter(query, "before_id").value_or("");
@@ -99,27 +105,27 @@ Awaitable<void> handle_list(Service& service, Exchange& exchange) {
 }
 
 Awaitable<void> handle_get(Service& service, Exchange& exchange) {
-  StoreCall call = [id =
-                        exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
-    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.get(id));
+  StoreCall call = [id = exchange.parameters().get("id"),
+                    owner = owner_of(exchange)](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.get(id, owner));
     return batch_body(batch);
   };
   co_await answer(service, exchange, std::move(call), Wakes::kNobody);
 }
 
 Awaitable<void> handle_cancel(Service& service, Exchange& exchange) {
-  StoreCall call =
-      [&service, id = exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
-    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.cancel(id, service.clock.wall()));
+  StoreCall call = [&service, id = exchange.parameters().get("id"),
+                    owner = owner_of(exchange)](BatchStore& store) -> Result<std::string> {
+    ZH_ASSIGN_OR_RETURN(const MessageBatch batch, store.cancel(id, service.clock.wall(), owner));
     return batch_body(batch);
   };
   co_await answer(service, exchange, std::move(call), Wakes::kRunner);
 }
 
 Awaitable<void> handle_delete(Service& service, Exchange& exchange) {
-  StoreCall call = [id =
-                        exchange.parameters().get("id")](BatchStore& store) -> Result<std::string> {
-    ZH_RETURN_IF_ERROR(store.erase(id));
+  StoreCall call = [id = exchange.parameters().get("id"),
+                    owner = owner_of(exchange)](BatchStore& store) -> Result<std::string> {
+    ZH_RETURN_IF_ERROR(store.erase(id, owner));
     return batch_deleted_body(id);
   };
   co_await answer(service, exchange, std::move(call), Wakes::kNobody);
@@ -130,6 +136,7 @@ Awaitable<void> handle_results(Service& service, Exchange& exchange) {
   BatchService& batches = *service.batches;
   BatchResultQuery query;
   query.id = exchange.parameters().get("id");
+  query.owner = owner_of(exchange);
   bool begun = false;
   std::optional<std::int64_t> next = 0;
   while (next) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/openai_embeddings.h"
+#include "app/dialect_call.h"
 #include "app/handlers.h"
 #include "app/json_response.h"
 #include "app/model_names.h"
@@ -50,11 +51,16 @@ Result<std::string> reply_name(const Service& service, const std::string& reques
 }
 
 // On a worker.
-Result<PreparedEmbeddings> prepare(const Service& service, const std::string& body) {
+Result<PreparedEmbeddings> prepare(const Service& service, const TenantRecord& tenant,
+                                   const std::string& body) {
   const EmbeddingModel& model = service.tier().embeddings();
   ZH_ASSIGN_OR_RETURN(const OpenAiEmbeddingsRequest request, parse_embeddings_request(body, {}));
   PreparedEmbeddings prepared;
   ZH_ASSIGN_OR_RETURN(prepared.reply.model, reply_name(service, request.model));
+  const std::string& name = prepared.reply.model;
+  if (!may_use_model(tenant, name) && !may_use_model(tenant, service.tier().name())) {
+    return model_not_allowed(tenant, name);
+  }
   prepared.reply.encoding = request.encoding;
   const std::uint32_t width = model.info().embedding;
   if (request.dimensions && *request.dimensions > width) {
@@ -116,10 +122,17 @@ class EmbeddingsCall {
 
   Awaitable<void> run() {
     advance(RequestState::kValidating);
-    auto work = [this, body = exchange_.take_body()] { return prepare(service_, body); };
+    auto work = [this, body = exchange_.take_body()] {
+      return prepare(service_, *context_.caller.tenant, body);
+    };
     Result<PreparedEmbeddings> prepared = co_await run_on_worker(service_.workers, std::move(work));
     if (!prepared.ok()) {
       co_await refuse(std::move(prepared).error());
+      co_return;
+    }
+    const Result<void> limited = claim(prepared->request);
+    if (!limited.ok()) {
+      co_await refuse(limited.error());
       co_return;
     }
     advance(RequestState::kInferring);
@@ -144,6 +157,14 @@ class EmbeddingsCall {
     return refuse_request(service_, exchange_, std::move(error));
   }
 
+  const std::string& model() const { return service_.tier().embeddings().info().name; }
+
+  Result<void> claim(const EmbeddingRequest& request) {
+    std::uint64_t tokens = 0;
+    for (const std::vector<Token>& input : request.inputs) tokens += input.size();
+    return service_.limits.claim_input(context_.limit, model(), tokens);
+  }
+
   Awaitable<void> answer(PreparedEmbeddings& prepared, Embeddings vectors) {
     prepared.reply.prompt_tokens = vectors.tokens;
     prepared.reply.vectors = std::move(vectors.vectors);
@@ -160,6 +181,8 @@ class EmbeddingsCall {
       co_await refuse(std::move(body).error());
       co_return;
     }
+    const BilledTokens computed{prepared.reply.prompt_tokens, 0, 0};
+    service_.limits.settle(context_.limit, {&context_.caller, model(), computed});
     advance(RequestState::kStreaming);
     HttpResponse response = json_response(200, std::move(body).value());
     co_await exchange_.respond(std::move(response));

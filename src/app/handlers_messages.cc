@@ -33,12 +33,16 @@ Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
 }
 
 Awaitable<Result<std::uint32_t>> parse_and_count(Service& service, Exchange& exchange) {
-  const WireProfile& profile = *context_of(exchange.ticket())->profile;
+  const RequestContext& context = *context_of(exchange.ticket());
+  const WireProfile& profile = *context.profile;
+  const TenantRecord& tenant = *context.caller.tenant;
   using Count = std::optional<Result<std::uint32_t>>;  // nothing: documents come first
   ChatRequest request;
-  auto all = [&service, &profile, &request, body = exchange.take_body()]() -> Count {
+  auto all = [&service, &profile, &tenant, &request, body = exchange.take_body()]() -> Count {
     Result<ChatRequest> parsed = parse_count_call(service, profile, body);
     if (!parsed.ok()) return std::move(parsed).error();
+    const Result<void> allowed = check_model(service, tenant, parsed->model);
+    if (!allowed.ok()) return allowed.error();
     request = std::move(parsed).value();
     if (has_unread_documents(request.conversation)) return std::nullopt;
     return count_prompt_tokens(service, request);

@@ -3,6 +3,7 @@
 #include "api/model_list.h"
 #include "app/handlers.h"
 #include "app/json_response.h"
+#include "app/request_context.h"
 #include "http/exchange.h"
 #include "http/url.h"
 
@@ -18,6 +19,17 @@ Awaitable<void> answer(Exchange& exchange, Result<std::string> body) {
   co_await exchange.respond(std::move(response));
 }
 
+// Those that the tenant may use.
+std::vector<ModelDescription> models_of(const Service& service, const Exchange& exchange) {
+  const TenantRecord& tenant = *context_of(exchange.ticket())->caller.tenant;
+  const bool all = may_use_model(tenant, service.tier().name());
+  std::vector<ModelDescription> models;
+  for (const ModelDescription& model : service.models) {
+    if (all || may_use_model(tenant, model.id)) models.push_back(model);
+  }
+  return models;
+}
+
 Awaitable<void> handle_list(Service& service, Exchange& exchange) {
   const std::string& query = exchange.request().head.query;
   ModelPageQuery page;
@@ -25,12 +37,13 @@ Awaitable<void> handle_list(Service& service, Exchange& exchange) {
   page.after_id = query_parameter(query, "after_id");
   page.before_id = query_parameter(query, "before_id");
   page.lifecycle = query_parameter(query, "lifecycle");
-  Result<std::string> body = model_list_body(service.models, page);
+  Result<std::string> body = model_list_body(models_of(service, exchange), page);
   co_await answer(exchange, std::move(body));
 }
 
 Awaitable<void> handle_one(Service& service, Exchange& exchange) {
-  Result<std::string> body = model_body(service.models, exchange.parameters().get("id"));
+  Result<std::string> body =
+      model_body(models_of(service, exchange), exchange.parameters().get("id"));
   co_await answer(exchange, std::move(body));
 }
 

@@ -45,7 +45,10 @@ const EngineSnapshot& shown_snapshot(const Service& service, Exchange& exchange)
 // Readiness, with its cause and the load behind it.
 Awaitable<void> handle_health(Service& service, Exchange& exchange) {
   const EngineSnapshot& snapshot = shown_snapshot(service, exchange);
-  const Health health = judge_health({snapshot, service.clock.now(), service.admission.closed()});
+  const TimePoint now = service.clock.now();
+  service.progress.note(snapshot, now);
+  const Health health =
+      judge_health({snapshot, service.progress.without_progress(now), service.admission.closed()});
   json::object body;
   body["status"] = health_name(health);
   body["instance"] = service.config.instance.id;
@@ -98,6 +101,12 @@ Awaitable<void> handle_system_info(Service& service, Exchange& exchange) {
   co_await exchange.respond(std::move(response));
 }
 
+// This instance and those that it was told of.
+Awaitable<void> handle_instances(Service& service, Exchange& exchange) {
+  HttpResponse response = json_response(200, instances_body(service.config.instance));
+  co_await exchange.respond(std::move(response));
+}
+
 }  // namespace
 
 void add_operations_routes(Router& router, Service& service) {
@@ -111,6 +120,8 @@ void add_operations_routes(Router& router, Service& service) {
              [&service](Exchange& exchange) { return handle_misses(service, exchange); });
   router.add("GET", "/v1/system_info",
              [&service](Exchange& exchange) { return handle_system_info(service, exchange); });
+  router.add("GET", "/v1/instances",
+             [&service](Exchange& exchange) { return handle_instances(service, exchange); });
   // Coding agents probe these before their first request; the second also behind a doubled `/v1`.
   for (const char* path : {"/", "/api/hello", "/v1/api/hello"}) router.add("GET", path, root);
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/clock.h"
@@ -26,10 +27,27 @@ std::string_view health_name(Health health);
 
 struct HealthInput {
   EngineSnapshot snapshot;
-  TimePoint now{};
+  Duration without_progress{};  ///< ProgressWatch::without_progress()
   bool draining = false;
 };
 
 Health judge_health(const HealthInput& input);
+
+/// Since when the engine has had work without ending a step. A snapshot alone does not say: that of
+/// an idle engine is old, and the first request after an idle hour would make it look stuck until
+/// its first step has ended. So the beginning of work is noted by whoever looks, which every answer
+/// of the server does. I/O thread only.
+class ProgressWatch {
+ public:
+  /// What the engine has published by `now`.
+  void note(const EngineSnapshot& snapshot, TimePoint now);
+  Duration without_progress(TimePoint now) const {
+    return waiting_since_ ? now - *waiting_since_ : Duration::zero();
+  }
+
+ private:
+  TimePoint taken_at_{};
+  std::optional<TimePoint> waiting_since_;  // nothing: there is no work
+};
 
 }  // namespace zerohop

@@ -19,6 +19,8 @@ int run_with_config(const CommandLine& line) {
     case Command::kChat: return run_chat(config, line.chat);
     case Command::kExplainMiss: return run_explain_miss(config, line.explain_miss);
     case Command::kConstrainCheck: return run_constrain_check(config, line.constrain_check);
+    case Command::kKeys: return run_keys(config, line.keys);
+    case Command::kUsage: return run_usage(config, line.usage);
     default: return run_tokenize(config, line.tokenize);
   }
 }
@@ -33,7 +35,9 @@ int run(const CommandLine& line) {
     case Command::kCheckConfig:
     case Command::kTokenize:
     case Command::kExplainMiss:
-    case Command::kConstrainCheck: break;
+    case Command::kConstrainCheck:
+    case Command::kKeys:
+    case Command::kUsage: break;
   }
   return run_with_config(line);
 }

@@ -35,6 +35,7 @@ class MessagesCall final : public DialectCall {
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
+  const std::string& model() const override { return request_.chat.model; }
 
   Result<PreparedCall> prepare() override {
     const Tier& tier = service_.tier();
@@ -62,6 +63,7 @@ class MessagesCall final : public DialectCall {
     head.message_id = make_id("msg_");
     head.request_id = head_.request_id;
     AnthropicReplyOptions options = reply_options(prompt, std::move(values.conflicts));
+    if (head_.relaxed_note == RelaxedNote::kMessage) options.constraint_relaxed = call.relaxed;
     if (chat.stream) {
       call.stream = std::make_unique<AnthropicStream>(std::move(head), std::move(options));
     } else {

@@ -14,12 +14,19 @@
 
 namespace zerohop {
 
+/// Where a reply says which schemas were not enforced.
+enum class RelaxedNote : std::uint8_t {
+  kHeader,   ///< of the response: PreparedCall::relaxed
+  kMessage,  ///< there is no head: a member of the message itself
+};
+
 /// What the head of a request says about it.
 struct MessagesHead {
   const WireProfile* profile = nullptr;  ///< chosen by the version; outlives the call
   std::string request_id;
   std::optional<StreamProfile> stream_profile;  ///< the client's own choice
   std::string_view service_tier;  ///< static text, shown in place of the answer to the body's own
+  RelaxedNote relaxed_note = RelaxedNote::kHeader;
   /// Set where the head names no version: the body may. Called on the worker of parse().
   std::function<void(const WireProfile&)> on_body_version;
 };

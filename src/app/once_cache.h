@@ -30,8 +30,10 @@ class OnceCache {
   };
 
   struct Counts {
-    std::uint64_t hits = 0;  ///< what was there, or being made
-    std::uint64_t misses = 0;
+    // Every get() counts once, when it has its thing.
+    std::uint64_t hits = 0;    ///< it was there
+    std::uint64_t joined = 0;  ///< another caller was making it
+    std::uint64_t misses = 0;  ///< it was made
     std::size_t bytes = 0;
     std::size_t entries = 0;
     std::size_t waiting = 0;  ///< callers, for what another one makes
@@ -54,14 +56,14 @@ class OnceCache {
       made_.wait(lock, [&flight] { return flight->landed; });
       --counts_.waiting;
       if (flight->value == nullptr) continue;
-      ++counts_.hits;
+      ++counts_.joined;
       return flight->value;
     }
-    ++counts_.misses;
     entries_.try_emplace(key).first->second.flight = std::make_shared<Flight>();
     lock.unlock();
     Made made = make();
     lock.lock();
+    ++counts_.misses;
     settle(key, made);
     made_.notify_all();
     return std::move(made.value);

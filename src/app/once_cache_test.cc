@@ -74,7 +74,8 @@ TEST(OnceCache, LetsOthersWaitForWhatIsBeingMade) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(times, 1);
-  EXPECT_EQ(cache.counts().hits, 3u);
+  EXPECT_EQ(cache.counts().misses, 1u);
+  EXPECT_EQ(cache.counts().hits + cache.counts().joined, 3u);
 }
 
 // Four that ask for the same costly refusal hold their threads for one making of it.
@@ -100,6 +101,33 @@ TEST(OnceCache, GivesThoseWhoWaitAlsoWhatIsNotKept) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(times, 1);
   EXPECT_EQ(cache.counts().entries, 0u);
+  EXPECT_EQ(cache.counts().joined, 3u);
+  EXPECT_EQ(cache.counts().hits, 0u) << "nothing was there";
+  EXPECT_EQ(cache.counts().misses, 1u);
+}
+
+// What is made for one caller alone is made once more by each that waited, and counts so.
+TEST(OnceCache, CountsEachCallerOnce) {
+  Texts cache(10'000);
+  std::atomic<int> times = 0;
+  std::atomic<bool> waited_for = false;
+  const auto refuse = [&] {
+    ++times;
+    while (!waited_for) std::this_thread::yield();
+    Texts::Made refusal = made("no");
+    refusal.kept = refusal.for_waiters = false;
+    return refusal;
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] { EXPECT_EQ(*cache.get("a", refuse), "no"); });
+  }
+  while (cache.counts().waiting < 2) std::this_thread::yield();
+  waited_for = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(times, 3);
+  EXPECT_EQ(cache.counts().misses, 3u);
+  EXPECT_EQ(cache.counts().hits + cache.counts().joined, 0u);
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ Result<PreparedCall> prepare_choices(Service& service, const ChatRequest& chat) 
                              soft_rules_of(values)};
   PreparedCall call;
   call.choices = tier.make_generations(prompt, chat.generation, chat.choices, shared);
+  call.choices_per_prompt = call.choices.size();
   call.relaxed = std::move(ready.relaxed);
   return call;
 }
@@ -75,6 +76,7 @@ class ChatCompletionsCall final : public DialectCall {
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
+  const std::string& model() const override { return request_.chat.model; }
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
@@ -108,6 +110,7 @@ class CompletionsCall final : public DialectCall {
   }
 
   Conversation* conversation() override { return nullptr; }
+  const std::string& model() const override { return request_.model; }
 
   Result<PreparedCall> prepare() override {
     OpenAiCompletionsReplyOptions options;
@@ -116,6 +119,7 @@ class CompletionsCall final : public DialectCall {
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
+    call.choices_per_prompt = request_.choices_per_prompt;
     ChoiceOptions shared{0, "toolu_", compile_stops(request_.generation, service_.config.limits)};
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
@@ -170,6 +174,7 @@ class ResponsesCall final : public DialectCall {
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
+  const std::string& model() const override { return request_.chat.model; }
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;

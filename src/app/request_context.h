@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "admission/caller.h"
+#include "admission/limiter.h"
 #include "admission/request_lifecycle.h"
 #include "app/wire_profile.h"
 #include "base/permit.h"
@@ -30,6 +32,9 @@ struct RequestContext {
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;
+  Caller caller;      ///< whose request it is; set before anything else is looked at
+  Reservation limit;  ///< what it holds of the caller's limits; settled by whoever answers it
+  std::optional<LimitGrant> granted;  ///< by its limits; there when it has been settled
   /// What the body tells of the engine, for its header to tell the same; nothing: no matter what.
   std::optional<EngineSnapshot> engine;
   /// The answer is at most this long, less than was asked for: cells are scarce. 0: not so.

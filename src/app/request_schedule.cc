@@ -57,12 +57,16 @@ std::optional<TimePoint> parse_timeout(const Headers& headers, TimePoint receive
   return received_at + std::chrono::seconds(*number);
 }
 
+std::string milliseconds_of(Duration time) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
 }  // namespace
 
-Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& head,
+Result<RequestSchedule> read_schedule(const RequestTenant& tenant, const RequestHead& head,
                                       TimePoint received_at) {
   RequestSchedule schedule;
-  schedule.tenant = tenant_of(config, head.headers);
+  schedule.tenant = tenant;
   ZH_ASSIGN_OR_RETURN(schedule.affinity, parse_affinity(head.headers));
   ZH_ASSIGN_OR_RETURN(schedule.deadline, parse_deadline(head.headers, received_at));
   schedule.client_gives_up = parse_timeout(head.headers, received_at);
@@ -90,10 +94,11 @@ Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
   const std::string_view header = deadline == schedule.deadline ? kDeadlineHeader : kTimeoutHeader;
   const Duration wait = estimate ? estimate->first_token : Duration::zero();
   Error error{ErrorCode::kOverloaded, "", "", {}};
-  error.message = "the deadline (" + std::string(header) +
-                  ") cannot be met: the first token would come after about " +
-                  std::to_string(std::chrono::ceil<std::chrono::milliseconds>(wait).count()) +
-                  " ms";
+  error.message = "the deadline (" + std::string(header) + ") ";
+  error.message +=
+      left <= Duration::zero()
+          ? "passed " + milliseconds_of(-left) + " before the request could be queued"
+          : "cannot be met: the first token would come after about " + milliseconds_of(wait);
   // By then the queue has room for as long a wait as this client grants.
   error.retry_after = std::chrono::ceil<std::chrono::milliseconds>(
       std::max<Duration>(wait - left, std::chrono::milliseconds(1)));
@@ -102,6 +107,11 @@ Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
 
 void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request) {
   request.scheduling.tenant = schedule.tenant.tenant;
+  request.scheduling.tenant_weight = schedule.tenant.weight;
+  // Nobody gets a better class than the operator gave, and everybody may step back.
+  const std::optional<PriorityClass> given = schedule.tenant.priority;
+  PriorityClass& priority = request.scheduling.priority;
+  if (given && priority != PriorityClass::kBatch) priority = *given;
   request.scheduling.deadline = deadline_of(schedule, shape);
   request.cache.scope = schedule.tenant.scope;
   request.cache.affinity = schedule.affinity;

@@ -32,7 +32,7 @@ struct RequestSchedule {
 
 /// Errors: kInvalidRequest, with the header's name as field. A time-out that is no number is not
 /// looked at: it only informs.
-Result<RequestSchedule> read_schedule(const Config& config, const RequestHead& head,
+Result<RequestSchedule> read_schedule(const RequestTenant& tenant, const RequestHead& head,
                                       TimePoint received_at);
 
 enum class AnswerShape : std::uint8_t { kWhole, kStream };

@@ -20,7 +20,8 @@ RequestHead head_with(const Fields& fields) {
 constexpr TimePoint kReceived{std::chrono::seconds(100)};
 
 Result<RequestSchedule> schedule_of(const Fields& fields, const Config& config = {}) {
-  return read_schedule(config, head_with(fields), kReceived);
+  const RequestHead head = head_with(fields);
+  return read_schedule(tenant_of(config, {}, head.headers), head, kReceived);
 }
 
 TEST(RequestSchedule, SaysNothingForARequestThatSaysNothing) {
@@ -99,6 +100,11 @@ TEST(RequestSchedule, RefusesAtTheDoorWhatTheQueueMakesTooLate) {
 TEST(RequestSchedule, RefusesWhatCameTooLateItself) {
   const auto schedule = schedule_of({{"anthropic-deadline-ms", "10"}});
   const EngineSnapshot idle;
+  const auto refused = check_deadline(*schedule, AnswerShape::kStream,
+                                      {idle, kReceived + std::chrono::milliseconds(17)});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "the deadline (anthropic-deadline-ms) passed 7 ms before the request could be queued");
   EXPECT_FALSE(check_deadline(*schedule, AnswerShape::kStream,
                               {idle, kReceived + std::chrono::milliseconds(10)})
                    .ok());
@@ -108,14 +114,14 @@ TEST(RequestTenant, IsOneForAllUnlessConfigured) {
   const RequestHead a = head_with({{"x-api-key", "a"}});
   const RequestHead b = head_with({{"authorization", "Bearer b"}});
   Config config;
-  EXPECT_EQ(tenant_of(config, a.headers).tenant, tenant_of(config, b.headers).tenant);
-  EXPECT_EQ(tenant_of(config, a.headers).scope, kPublicScope);
+  EXPECT_EQ(tenant_of(config, {}, a.headers).tenant, tenant_of(config, {}, b.headers).tenant);
+  EXPECT_EQ(tenant_of(config, {}, a.headers).scope, kPublicScope);
   config.scheduler.tenant_by = TenantBy::kCredential;
-  EXPECT_NE(tenant_of(config, a.headers).tenant, tenant_of(config, b.headers).tenant);
-  EXPECT_EQ(tenant_of(config, a.headers).scope, kPublicScope);
+  EXPECT_NE(tenant_of(config, {}, a.headers).tenant, tenant_of(config, {}, b.headers).tenant);
+  EXPECT_EQ(tenant_of(config, {}, a.headers).scope, kPublicScope);
   config.cache.share = CacheShare::kTenant;
-  EXPECT_NE(tenant_of(config, a.headers).scope, tenant_of(config, b.headers).scope);
-  EXPECT_NE(tenant_of(config, {}).scope, kPublicScope);
+  EXPECT_NE(tenant_of(config, {}, a.headers).scope, tenant_of(config, {}, b.headers).scope);
+  EXPECT_NE(tenant_of(config, {}, {}).scope, kPublicScope);
 }
 
 TEST(RequestTenant, OfBatchesIsNoClients) {
@@ -123,7 +129,45 @@ TEST(RequestTenant, OfBatchesIsNoClients) {
   EXPECT_EQ(batch_tenant(config).scope, kPublicScope);
   config.cache.share = CacheShare::kTenant;
   EXPECT_NE(batch_tenant(config).scope, kPublicScope);
-  EXPECT_NE(batch_tenant(config).scope, tenant_of(config, {}).scope);
+  EXPECT_NE(batch_tenant(config).scope, tenant_of(config, {}, {}).scope);
+}
+
+TEST(TenantOf, AKeysTenantDecidesWhateverTheCredential) {
+  Config config;
+  TenantRecord record;
+  record.number = TenantId{7};
+  record.weight = 2.5;
+  record.priority = PriorityClass::kPriority;
+  const KeyRecord key;
+  const Caller caller{&key, &record};
+  const RequestHead head = head_with({{"x-api-key", "a"}});
+  RequestTenant tenant = tenant_of(config, caller, head.headers);
+  EXPECT_EQ(tenant.tenant, TenantId{7});
+  EXPECT_EQ(tenant.weight, 2.5);
+  EXPECT_EQ(tenant.priority, PriorityClass::kPriority);
+  // Tenants are kept apart unless the operator says otherwise.
+  EXPECT_EQ(tenant.scope, ScopeId{7});
+  EXPECT_EQ(batch_tenant(config, record).scope, ScopeId{7});
+  config.cache.share = CacheShare::kAll;
+  EXPECT_EQ(tenant_of(config, caller, head.headers).scope, kPublicScope);
+
+  const RequestSchedule schedule = read_schedule(tenant, head, kReceived).value();
+  EngineRequest request;
+  apply_schedule(schedule, AnswerShape::kWhole, request);
+  EXPECT_EQ(request.scheduling.tenant, TenantId{7});
+  EXPECT_EQ(request.scheduling.tenant_weight, 2.5);
+  EXPECT_EQ(request.scheduling.priority, PriorityClass::kPriority);
+  EXPECT_EQ(request.cache.scope, ScopeId{7});
+
+  // A client may ask for less than its tenant has, never for more.
+  request.scheduling.priority = PriorityClass::kBatch;
+  apply_schedule(schedule, AnswerShape::kWhole, request);
+  EXPECT_EQ(request.scheduling.priority, PriorityClass::kBatch);
+  request.scheduling.priority = PriorityClass::kPriority;
+  RequestSchedule modest = schedule;
+  modest.tenant.priority = PriorityClass::kStandard;
+  apply_schedule(modest, AnswerShape::kWhole, request);
+  EXPECT_EQ(request.scheduling.priority, PriorityClass::kStandard);
 }
 
 TEST(RequestTenant, KnowsBothFormsOfACredential) {

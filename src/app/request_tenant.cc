@@ -15,6 +15,16 @@ std::string_view credential_of(const Headers& headers) {
 
 namespace {
 
+// Numbers of a store count from 1.
+RequestTenant keyed_tenant(const Config& config, const TenantRecord& record) {
+  RequestTenant tenant;
+  tenant.tenant = record.number;
+  if (config.cache.share != CacheShare::kAll) tenant.scope = ScopeId{record.number.value};
+  tenant.weight = record.weight;
+  tenant.priority = record.priority;
+  return tenant;
+}
+
 RequestTenant tenant_named(const Config& config, std::string_view name) {
   const bool takes_turns = config.scheduler.tenant_by == TenantBy::kCredential;
   const bool keeps_apart = config.cache.share == CacheShare::kTenant;
@@ -28,13 +38,15 @@ RequestTenant tenant_named(const Config& config, std::string_view name) {
 
 }  // namespace
 
-RequestTenant tenant_of(const Config& config, const Headers& headers) {
-  return tenant_named(config, credential_of(headers));
+RequestTenant tenant_of(const Config& config, const Caller& caller, const Headers& headers) {
+  if (caller.key == nullptr) return tenant_named(config, credential_of(headers));
+  return keyed_tenant(config, *caller.tenant);
 }
 
 // No header can hold a line break, so no credential is this one.
-RequestTenant batch_tenant(const Config& config) {
-  return tenant_named(config, "message\nbatches");
+RequestTenant batch_tenant(const Config& config, const TenantRecord& owner) {
+  const bool keyed = owner.number != TenantId{};
+  return keyed ? keyed_tenant(config, owner) : tenant_named(config, "message\nbatches");
 }
 
 }  // namespace zerohop

@@ -1,10 +1,14 @@
-// Whose request it is. There are no keys yet: any credential is accepted, and all requests belong
-// to one tenant. The configuration may still tell the holders of different credentials apart, for
-// fair turns (scheduler.tenant_by) and for cached prefixes (cache.share). Pure; any thread.
+// As whom a request takes its turn and whose cached prefixes it finds.
+//
+// With a key it is its tenant's. Where no keys are asked for, all requests belong to one tenant;
+// the configuration may still tell the holders of different credentials apart, for fair turns
+// (scheduler.tenant_by) and for cached prefixes (cache.share). Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "admission/caller.h"
 #include "app/config.h"
 #include "core/tenant.h"
 #include "http/headers.h"
@@ -14,15 +18,18 @@ namespace zerohop {
 struct RequestTenant {
   TenantId tenant;  ///< 0: the one that all share
   ScopeId scope = kPublicScope;
+  double weight = 1;  ///< QueuedWork::weight
+  /// The class of all its requests but those that ask for the lowest; nothing: as each asks.
+  std::optional<PriorityClass> priority = {};
 };
 
 /// `x-api-key`, else the token of `Authorization: Bearer`; empty: none.
 std::string_view credential_of(const Headers& headers);
 
-RequestTenant tenant_of(const Config& config, const Headers& headers);
+RequestTenant tenant_of(const Config& config, const Caller& caller, const Headers& headers);
 
-/// Of message batches, whose store does not know who sent them: one tenant for all of them, whose
-/// prefixes nobody else sees where tenants are kept apart.
-RequestTenant batch_tenant(const Config& config);
+/// Of a message batch. Where no key was asked for: one tenant for all batches, whose prefixes
+/// nobody else sees where credentials are kept apart.
+RequestTenant batch_tenant(const Config& config, const TenantRecord& owner = open_tenant());
 
 }  // namespace zerohop

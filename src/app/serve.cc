@@ -3,15 +3,18 @@
 #include <csignal>
 #include <iostream>
 
+#include "app/admin_api.h"
 #include "app/commands.h"
 #include "app/environment.h"
 #include "app/exit_code.h"
+#include "app/key_watch.h"
 #include "app/layout_store.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/paths.h"
 #include "app/served_model.h"
 #include "app/server.h"
+#include "app/service.h"
 #include "base/log.h"
 #include "model/llama_backend.h"
 #include "model/llama_model.h"
@@ -38,6 +41,43 @@ Result<void> keep_batches(Server& server, const BatchesConfig& config) {
   const Result<void> kept = folders.ok() ? server.keep_batches(folders->state) : folders.error();
   if (!kept.ok()) log_warning("no message batches", {{"reason", kept.error().message}});
   return {};
+}
+
+// Likewise.
+Result<void> keep_usage(Server& server, const LimitsConfig& config) {
+  if (config.usage_folder.empty()) return {};
+  if (config.usage_folder != "auto") return server.keep_usage(config.usage_folder);
+  const Result<UserFolders> folders = user_folders(process_environment());
+  const Result<void> kept =
+      folders.ok() ? server.keep_usage(folders->state / "usage") : folders.error();
+  if (!kept.ok()) log_warning("usage is not kept", {{"reason", kept.error().message}});
+  return {};
+}
+
+// Without keys on purpose, the store is not even opened.
+Result<void> keep_keys(Server& server, const AuthConfig& config) {
+  if (config.no_auth || config.required == AuthRequired::kNever) return {};
+  ZH_ASSIGN_OR_RETURN(const std::string store, key_store_path(config));
+  return server.keep_keys(store);
+}
+
+Result<void> serve_admin(Server& server, const AdminConfig& config) {
+  if (config.listen.empty()) return {};
+  ZH_ASSIGN_OR_RETURN(const std::string token, admin_token(config));
+  ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.serve_admin(token));
+  log_info("admin API", {{"address", endpoint.url()}});
+  return {};
+}
+
+void warn_of_open_doors(const Service& service) {
+  const bool asks = service.keys.asks_for_keys();
+  if (asks && service.keys.ring().get()->size() == 0) {
+    log_warning("there is no API key yet, so nobody is served; `zerohop keys create` makes one",
+                {});
+  }
+  if (!asks) {
+    log_warning("no keys are configured: every process that reaches this address may use it", {});
+  }
 }
 
 // Nothing where the configuration names the layout.
@@ -71,7 +111,9 @@ Result<void> warm_up(Server& server, const Config& config) {
 Result<void> serve(const Config& config) {
   const SteadyClock clock;
   Server server(config, clock);
+  ZH_RETURN_IF_ERROR(keep_keys(server, config.auth));
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
+  ZH_RETURN_IF_ERROR(serve_admin(server, config.admin));
   ZH_ASSIGN_OR_RETURN(ServedModel served, load_served_model(config, clock));
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<Model> embedding_model, load_embedding_model(config));
   const ModelInfo info = served.model->info();
@@ -80,9 +122,10 @@ Result<void> serve(const Config& config) {
       server.load(std::move(served.model), std::move(embedding_model), std::move(layout)));
   server.show_preparation(std::move(served.preparation));
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
+  ZH_RETURN_IF_ERROR(keep_usage(server, config.limits));
   ZH_RETURN_IF_ERROR(warm_up(server, config));
   server.handle_signals();
-  log_warning("no keys are configured: every process that reaches this address may use it", {});
+  warn_of_open_doors(server.service());
   log_info("ready", {{"address", endpoint.url()},
                      {"instance", config.instance.id},
                      {"model", info.name},
@@ -100,6 +143,8 @@ Result<void> serve(const Config& config) {
 int run_serve(const Config& config) {
   // A client that closes its socket is an error code of one write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
+  // Until the server listens to it (Server::handle_signals): there is nothing to read again yet.
+  std::signal(SIGHUP, SIG_IGN);
   const Result<void> served = serve(config);
   return served.ok() ? kExitOk : report_failure(served.error());
 }

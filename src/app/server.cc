@@ -9,15 +9,19 @@
 #include <csignal>
 #include <optional>
 
+#include "app/admin_api.h"
 #include "app/batch_service.h"
 #include "app/constraint_precompile.h"
 #include "app/handlers.h"
+#include "app/key_watch.h"
 #include "app/machine.h"
 #include "app/model_names.h"
 #include "app/model_options.h"
+#include "app/network_config.h"
 #include "app/server_hooks.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
+#include "app/tls_keeper.h"
 #include "app/version.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -43,19 +47,6 @@ DocumentLimits document_limits_of(const DocumentsConfig& config) {
   limits.pages_max = config.pages_max;
   limits.time_max = std::chrono::seconds(config.timeout_seconds);
   return limits;
-}
-
-ServerOptions server_options(const Config& config) {
-  using std::chrono::seconds;
-  ServerOptions options;
-  options.connections_max = config.server.connections_max;
-  options.body_bytes_max = config.server.body_bytes_max;
-  options.head_timeout = seconds(config.server.head_timeout_seconds);
-  options.body_timeout = seconds(config.server.body_timeout_seconds);
-  options.idle_timeout = seconds(config.server.idle_timeout_seconds);
-  options.write_timeout = seconds(config.server.write_timeout_seconds);
-  options.cors = CorsPolicy::kAnyOrigin;
-  return options;
 }
 
 Router make_router(Service& service) {
@@ -104,14 +95,34 @@ Service::Service(const Config& config_in, const Clock& clock_in)
     : config(config_in),
       clock(clock_in),
       document_limits(document_limits_of(config_in.documents)),
+      identity(config.instance),
       admission(config_in.limits.requests_max),
       registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool}),
       metrics(registry),
       constraints(config.constraints, clock, metrics),
       workers(std::min<std::size_t>(usable_cores(), kWorkersMax)),
-      waiters(kWaiters) {}
+      waiters(kWaiters),
+      addresses(address_rules(config.server), os_random_seed()),
+      keys({&config, &clock, &metrics, os_random_seed()}),
+      limits(config, clock) {}
 
 Service::~Service() = default;
+
+namespace {
+
+void publish_connections(const ServerCounts& counts, Metrics& metrics) {
+  metrics.http_connections.set(static_cast<double>(counts.connections_open));
+  Metrics::ConnectionTotals totals;
+  totals.over_limit = counts.connections_refused;
+  totals.over_address_limit = counts.connections_unwelcome;
+  totals.proxy_refused = counts.proxy_refused;
+  totals.tls_faults = counts.tls_faults;
+  totals.tls_handshakes = counts.tls_handshakes;
+  totals.tls_resumed = counts.tls_resumed;
+  metrics.publish_connections(totals);
+}
+
+}  // namespace
 
 struct Server::Parts {
   Parts(const Config& config, const Clock& clock)
@@ -119,12 +130,16 @@ struct Server::Parts {
         guard(asio::make_work_guard(io)),
         waker(io.get_executor()),
         signals(io),
+        hangups(io),
         timer(io) {
     service.metrics.set_build_info(kVersion, llama_library_version());
     http.emplace(io, clock, server_options(config), make_server_hooks(service),
                  make_router(service));
   }
 
+  Result<void> read_certificate();
+  void watch_hangups();
+  void reload();
   void end();
   void watch_drain(TimePoint deadline);
   void stop_hard();
@@ -136,8 +151,11 @@ struct Server::Parts {
   asio::executor_work_guard<asio::io_context::executor_type> guard;
   IoWaker waker;
   asio::signal_set signals;
+  asio::signal_set hangups;
   asio::steady_timer timer;
   std::optional<HttpServer> http;
+  std::unique_ptr<AdminApi> admin;  // null: none
+  std::shared_ptr<TlsKeeper> tls;   // null: no TLS
   bool draining = false;
   bool stopping = false;
 };
@@ -149,13 +167,29 @@ Server::~Server() {
   if (parts_->service.loaded_tier) parts_->service.loaded_tier->stop();
   parts_->service.workers.join();
   parts_->service.waiters.join();
+  parts_->service.key_watch.reset();
   parts_->service.batches.reset();
+  parts_->service.limits.close_books();
 }
 
 const Service& Server::service() const { return parts_->service; }
 const ServerCounts& Server::http_counts() const { return parts_->http->counts(); }
 
+Result<void> Server::Parts::read_certificate() {
+  TlsKeeperParts parts;
+  parts.config = service.config.tls;
+  parts.metrics = &service.metrics;
+  parts.workers = &service.workers;
+  parts.use = [this](std::shared_ptr<const TlsContext> context) {
+    http->set_tls(std::move(context));
+  };
+  ZH_ASSIGN_OR_RETURN(tls, TlsKeeper::open(std::move(parts), io.get_executor()));
+  TlsKeeper::start(tls);
+  return {};
+}
+
 Result<Endpoint> Server::listen() {
+  if (serves_tls(parts_->service.config)) ZH_RETURN_IF_ERROR(parts_->read_certificate());
   const ServerConfig& config = parts_->service.config.server;
   if (!config.unix_socket.empty()) return parts_->http->listen_unix(config.unix_socket);
   return parts_->http->listen_tcp(config.host, config.port);
@@ -167,6 +201,8 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
   ZH_ASSIGN_OR_RETURN(service.wire_profiles, WireProfiles::from_config(service.config));
   ZH_ASSIGN_OR_RETURN(service.profiles, RequestProfiles::from_config(service.config));
+  ZH_ASSIGN_OR_RETURN(LimitSettings limits, LimitSettings::from_config(service.config.limits));
+  service.limits.set(std::move(limits));
   TierParts parts;
   parts.embedding_model = std::move(embedding_model);
   parts.clock = &service.clock;
@@ -191,8 +227,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   export_engine_snapshot(service.registry, service.clock, service.tier().name(),
                          [&service] { return service.tier().snapshot(); });
   service.registry.at_scrape([this, &service] {
-    service.metrics.http_connections.set(
-        static_cast<double>(parts_->http->counts().connections_open));
+    publish_connections(parts_->http->counts(), service.metrics);
     service.metrics.requests_in_flight.set(static_cast<double>(service.admission.in_flight()));
   });
   ZH_RETURN_IF_ERROR(precompile_constraints(service));
@@ -206,7 +241,39 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
                       BatchService::open(service, parts_->io.get_executor(), folder));
   for (ModelDescription& model : service.models) model.abilities.batch = model.max_tokens > 0;
   service.batches->start();
+  service.batches->drop_owners(service.keys.ring().get()->erased_tenants());
   return {};
+}
+
+Result<void> Server::keep_usage(const std::filesystem::path& folder) {
+  return parts_->service.limits.keep(folder, parts_->io.get_executor());
+}
+
+Result<void> Server::keep_keys(const std::string& store) {
+  Service& service = parts_->service;
+  KeyWatchParts parts;
+  parts.path = store;
+  parts.gate = &service.keys;
+  parts.metrics = &service.metrics;
+  // Called while the server runs, when there are batches or there will be none.
+  parts.on_change = [&service](const KeyRing& ring) {
+    if (service.batches) service.batches->drop_owners(ring.erased_tenants());
+  };
+  ZH_ASSIGN_OR_RETURN(service.key_watch,
+                      KeyWatch::open(std::move(parts), parts_->io.get_executor()));
+  ZH_RETURN_IF_ERROR(check_keys_for_address(service.config, *service.keys.ring().get()));
+  service.key_watch->start();
+  return {};
+}
+
+Result<Endpoint> Server::serve_admin(const std::string& token) {
+  AdminParts parts;
+  parts.service = &parts_->service;
+  parts.io = &parts_->io;
+  parts.token = token;
+  parts.reload = [this] { reload(); };
+  ZH_ASSIGN_OR_RETURN(parts_->admin, AdminApi::open(parts));
+  return parts_->admin->endpoint();
 }
 
 Result<void> Server::warm_up(const WarmSetup& setup) {
@@ -244,7 +311,27 @@ void Server::stop_now() {
   asio::post(parts_->io, [parts = parts_.get()] { parts->stop_hard(); });
 }
 
+void Server::reload() {
+  asio::post(parts_->io, [parts = parts_.get()] { parts->reload(); });
+}
+
+void Server::Parts::reload() {
+  if (tls) tls->reload_soon();
+  if (service.key_watch) service.key_watch->reload_soon();
+}
+
+void Server::Parts::watch_hangups() {
+  hangups.async_wait([this](const boost::system::error_code& error, int) {
+    if (error || stopping) return;
+    log_info("reading changed files again", {});
+    reload();
+    watch_hangups();
+  });
+}
+
 void Server::handle_signals() {
+  parts_->hangups.add(SIGHUP);
+  parts_->watch_hangups();
   parts_->signals.add(SIGTERM);
   parts_->signals.add(SIGINT);
   parts_->signals.async_wait([this](const boost::system::error_code& error, int) {
@@ -288,7 +375,12 @@ void Server::Parts::end() {
   if (stopping) return;
   stopping = true;
   if (service.batches) service.batches->stop();
+  if (service.key_watch) service.key_watch->stop();
+  service.limits.stop();
   signals.cancel();
+  hangups.cancel();
+  if (tls) tls->stop();
+  if (admin) admin->stop();
   http->stop_accepting();
   http->when_all_ended([this] { timer.cancel(); });
   timer.expires_after(kFlushTime);

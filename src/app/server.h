@@ -3,14 +3,15 @@
 //
 //   Server server(config, clock);
 //   server.listen() → server.load(model) → server.run()          run() returns when all is over
-//               keep_batches(folder), warm_up(setup), show_preparation(…) before run()  optional
+//   keep_keys(store) before listen(); keep_batches(folder), warm_up(setup), show_preparation(…)
+//   before run(): optional
 //
 //   begin_drain()   the gate closes: new work gets 503 and /healthz says so; running answers
 //                   finish, up to server.drain_seconds; then everything stops
 //   stop_now()      running answers end at once with a typed error; then everything stops
 //
-// run() makes its caller the I/O thread. begin_drain() and stop_now() from any thread, idempotent;
-// the rest from the owner, before run().
+// run() makes its caller the I/O thread. begin_drain(), stop_now() and reload() from any thread,
+// idempotent; the rest from the owner, before run().
 #pragma once
 
 #include <filesystem>
@@ -40,7 +41,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Binds the configured address. Errors: kAddressInUse, kConfiguration.
+  /// Reads the certificate, if there is to be one, and binds the configured address. Errors:
+  /// kAddressInUse, kConfiguration.
   Result<Endpoint> listen();
 
   /// Makes the tier and starts its engine. `embedding_model` makes the vectors of /v1/embeddings;
@@ -53,6 +55,18 @@ class Server {
   /// Without it there are none. After load(). Errors: kConfiguration.
   Result<void> keep_batches(const std::filesystem::path& folder);
 
+  /// Keeps spent budgets and a row for every request in `folder`; without it they are gone with the
+  /// process. Before run(). Errors: kConfiguration.
+  Result<void> keep_usage(const std::filesystem::path& folder);
+
+  /// Reads the keys and tenants in the file `store`, and follows its changes (key_watch.h). There
+  /// may be no file yet. Before listen(). Errors: kConfiguration (cannot be read; the address is
+  /// public and no keys would be asked for).
+  Result<void> keep_keys(const std::string& store);
+
+  /// Opens the listener of the admin API (admin_api.h). Errors: kAddressInUse, kConfiguration.
+  Result<Endpoint> serve_admin(const std::string& token);
+
   /// Puts the system prompts of cache.warm_prefixes and prompt.profiles into the prompt cache.
   /// After load(). Errors: kConfiguration.
   Result<void> warm_up(const WarmSetup& setup);
@@ -61,10 +75,12 @@ class Server {
   void show_preparation(ModelPreparation preparation);
 
   void run();
+  /// Reads what may change while the server runs again: certificates, keys. Any thread.
+  void reload();
   void begin_drain();
   void stop_now();
 
-  /// From now on SIGTERM and SIGINT drain, and a second one stops at once.
+  /// From now on SIGTERM and SIGINT drain, a second one stops at once, and SIGHUP reloads.
   void handle_signals();
 
   const Service& service() const;

@@ -131,6 +131,28 @@ TEST_F(ServerBatches, GiveEachRequestItsMessage) {
   EXPECT_EQ(server->service().admission.in_flight(), 0u);
 }
 
+// A single answer says so in its head, which a batch does not have.
+TEST_F(ServerBatches, MessagesSayWhatWasRelaxed) {
+  const auto server = serve(always_says("Paris"));
+  const auto with_tool = [](const std::string& schema) {
+    return R"({"max_tokens":30,"messages":[{"role":"user","content":"q"}],"tools":[{"name":"odd",)"
+           R"("input_schema":)" +
+           schema + "}]}";
+  };
+  const std::string refused =
+      R"({"type":"object","properties":{"a":{"type":"string","pattern":"(b)\\1"}}})";
+  const std::string id =
+      create(*server, R"({"requests":[{"custom_id":"relaxed","params":)" + with_tool(refused) +
+                          R"(},{"custom_id":"exact","params":)" +
+                          with_tool(R"({"type":"object"})") + "}]}");
+  wait_for_end(*server, id);
+  const std::vector<json::value> lines = results(*server, id);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(text_at(lines[0], "/result/message/constraint_relaxed"), "odd /properties/a pattern");
+  const json::object& exact = lines[1].at_pointer("/result/message").as_object();
+  EXPECT_FALSE(exact.contains("constraint_relaxed"));
+}
+
 TEST_F(ServerBatches, FaultsOfARequestAreItsOwnResult) {
   const auto server = serve(always_says("Paris"));
   const std::string id =

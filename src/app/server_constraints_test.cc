@@ -142,7 +142,23 @@ TEST(ServerConstraints, AnAnswerThatCannotBeFinishedIsRefused) {
   expect_point(json::parse(text_at(shortest, "/content/0/text")));
 }
 
+// Unless a tool itself insists.
 TEST(ServerConstraints, AServerMayLeaveToolsFree) {
+  const RunningServer server(
+      random_model([](Config& config) { config.constraints.tools = false; }));
+  const std::string tool = R"("tools":[{"name":"odd","input_schema":)" + kRefused;
+  const std::string any = R"(}],"tool_choice":{"type":"any"})";
+  const Answer left = post(server, "/v1/messages", body(tool + any));
+  EXPECT_EQ(left.status, 200);
+  EXPECT_EQ(left.header("anthropic-kernel-constraint-relaxed"), "") << "nothing was promised";
+  EXPECT_EQ(metric(server, "zerohop_constraint_requests_total", "cache=\"miss\""), 0);
+  EXPECT_EQ(post(server, "/v1/messages", body(tool + R"(,"strict":true)" + any)).status, 400);
+  const json::value formed = post(server, "/v1/messages", body(format(kPoint))).json();
+  expect_point(json::parse(text_at(formed, "/content/0/text")));
+  EXPECT_EQ(metric(server, "zerohop_constraint_requests_total", "cache=\"miss\""), 1);
+}
+
+TEST(ServerConstraints, AServerMayEnforceNothing) {
   const RunningServer server(
       random_model([](Config& config) { config.constraints.enabled = false; }));
   const Answer reply = post(server, "/v1/messages", body(format(kRefused)));
@@ -172,6 +188,44 @@ TEST(ServerConstraints, AreCompiledBeforeTheFirstRequest) {
       random_model([&](Config& config) { config.constraints.precompile = {file}; }));
   EXPECT_EQ(post(server, "/v1/messages", body(kTools)).status, 200);
   EXPECT_EQ(metric(server, "zerohop_constraint_requests_total", "cache=\"hit\""), 1);
+}
+
+// The forms in which people have a format at hand: a request's, an SDK's, the schema alone.
+TEST(ServerConstraints, FilesHoldAFormatInAnyOfItsForms) {
+  const std::string hosted = R"({"type":"json_schema","schema":)" + kPoint + "}";
+  const std::string named = R"({"name":"p","strict":true,"schema":)" + kPoint + "}";
+  const std::string chat = R"({"type":"json_schema","json_schema":)" + named + "}";
+  for (const std::string& content :
+       {kPoint, hosted, "{\"format\":" + hosted + "}",
+        "{\"output_config\":{\"format\":" + hosted + "}}", "{\"output_format\":" + hosted + "}",
+        chat, "{\"response_format\":" + chat + "}", "{\"json_schema\":" + named + "}", named}) {
+    const TestFolder folder;
+    const std::string file = (folder.path() / "format.json").string();
+    std::ofstream(file) << content;
+    const RunningServer server(
+        random_model([&](Config& config) { config.constraints.precompile = {file}; }));
+    EXPECT_EQ(post(server, "/v1/messages", body(format(kPoint))).status, 200) << content;
+    EXPECT_EQ(metric(server, "zerohop_constraint_requests_total", "cache=\"hit\""), 1) << content;
+  }
+}
+
+TEST(ServerConstraints, FilesThatHoldNothingToCompileAreRefused) {
+  const TestFolder folder;
+  const SteadyClock clock;
+  Config config;
+  config.server.port = 0;
+  config.constraints.precompile = {(folder.path() / "odd.json").string()};
+  for (const std::string content :
+       {R"({"name":"draw"})", "{}", "[]", "7", "{", R"({"type":"text"})", R"({"type":"yaml"})",
+        R"({"type":"json_schema"})", R"({"schema":7})", R"({"tools":[]})"}) {
+    std::ofstream(config.constraints.precompile.front()) << content;
+    Server server(config, clock);
+    ASSERT_TRUE(server.listen().ok());
+    const Result<void> refused = server.load(make_fake_model({}), nullptr);
+    ASSERT_FALSE(refused.ok()) << content;
+    EXPECT_EQ(refused.error().code, ErrorCode::kConfiguration) << content;
+    EXPECT_NE(refused.error().message.find("odd.json"), std::string::npos) << content;
+  }
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 namespace zerohop {
 namespace {
 
-constexpr std::string_view kInstanceHeader = "x-anthropic-instance-id";
 constexpr std::string_view kClientIdHeader = "x-anthropic-request-id";
 constexpr std::size_t kClientIdBytesMax = 128;
 
@@ -31,20 +30,22 @@ HttpResponse error_response(const RequestHead* head, const Error& error,
   for (auto& [name, value] : error_headers(error)) {
     response.headers.push_back(HeaderField{std::string(name), std::move(value)});
   }
+  // RFC 9110, section 11.6.1.
+  if (error.code == ErrorCode::kAuthentication) {
+    response.headers.push_back(HeaderField{"www-authenticate", "Bearer"});
+  }
   return response;
 }
 
 // Only POST bodies make work; probes and lists must answer also when all permits are out.
 bool costs_a_permit(const RequestHead& head) { return head.method == "POST"; }
 
-Result<void> check_head(const Service& service, const RequestHead& head) {
-  const auto pinned = head.headers.find(kInstanceHeader);
-  if (pinned && *pinned != service.config.instance.id) {
-    return Error{ErrorCode::kWrongInstance,
-                 "this is instance " + service.config.instance.id + ", not the requested one",
-                 "",
-                 {}};
-  }
+Result<void> check_head(const Service& service, const RequestHead& head,
+                        const RequestContext& context) {
+  // A pool that is exclusive keeps its work to itself; lists and probes are for everybody.
+  const std::string_view pool =
+      costs_a_permit(head) ? context.caller.tenant->pool : service.config.instance.pool;
+  ZH_RETURN_IF_ERROR(service.identity.check(head.headers, pool));
   const auto encoding = head.headers.find("content-encoding");
   if (encoding && !equals_ignoring_case(*encoding, "identity")) {
     return Error{ErrorCode::kUnsupportedEncoding,
@@ -80,7 +81,7 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
 // A tenant that asks for less than its share is taken while others are not.
 Result<void> check_shedding(const Service& service, const RequestHead& head,
                             RequestContext& context) {
-  const TenantId tenant = tenant_of(service.config, head.headers).tenant;
+  const TenantId tenant = tenant_of(service.config, context.caller, head.headers).tenant;
   const PressureCause cause = service.tier().loop().sheds(tenant);
   if (cause == PressureCause::kNone) return {};
   context.engine = service.tier().snapshot();
@@ -88,16 +89,36 @@ Result<void> check_shedding(const Service& service, const RequestHead& head,
   return check_pressure(*context.engine, cause, objective);
 }
 
+Result<void> identify(Service& service, const RequestHead& head, RequestContext& context) {
+  ZH_ASSIGN_OR_RETURN(context.caller, service.keys.check(head));
+  return {};
+}
+
 Result<void> admit(Service& service, RequestContext& context) {
+  ZH_ASSIGN_OR_RETURN(context.limit, service.limits.enter(context.caller));
   ZH_ASSIGN_OR_RETURN(context.permit, service.admission.admit());
   return {};
+}
+
+void note_gateways(Service& service, const RequestHead& head) {
+  const GatewaySet seen = gateways_of(head.headers);
+  if (seen == 0) return;
+  for_each_gateway(
+      seen, [&service](Gateway gateway) { service.metrics.count_gateway(gateway_name(gateway)); });
+  for_each_gateway(service.gateways.note(seen, service.clock.now()), [](Gateway gateway) {
+    log_warning("a gateway seems to stand in front of this server",
+                {{"gateway", std::string(gateway_name(gateway))}});
+  });
 }
 
 std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
                                     std::shared_ptr<void>& ticket) {
   std::shared_ptr<RequestContext> context = make_request_context(service.clock.now());
   ticket = context;
-  Result<void> checked = check_head(service, head);
+  note_gateways(service, head);
+  Result<void> checked = service.addresses.take_request(head.peer, service.clock.now());
+  if (checked.ok()) checked = identify(service, head, *context);
+  if (checked.ok()) checked = check_head(service, head, *context);
   if (checked.ok() && costs_a_permit(head)) {
     checked = check_shedding(service, head, *context);
     if (checked.ok()) checked = admit(service, *context);
@@ -126,13 +147,28 @@ bool echoable(std::string_view id) {
   return !id.empty() && id.size() <= kClientIdBytesMax && std::all_of(id.begin(), id.end(), plain);
 }
 
+void append_limits(Service& service, const RequestHead& request, const RequestContext& context,
+                   ResponseHead& head) {
+  // Who has not shown a good key belongs to no tenant, and is told of none.
+  if (context.caller.key == nullptr && service.keys.asks_for_keys()) return;
+  using Dialect = LimitService::HeaderDialect;
+  const Dialect dialect = is_openai_path(request.path) ? Dialect::kOpenAi : Dialect::kAnthropic;
+  service.limits.append_headers(context.caller, dialect, head.headers);
+  const std::optional<LimitGrant> grant = context.granted ? context.granted : context.limit.grant();
+  if (!grant || !grant->lowered_by) return;
+  head.headers.push_back(
+      HeaderField{"anthropic-limit-applied", limit_name_text(*grant->lowered_by)});
+  head.headers.push_back(
+      HeaderField{"anthropic-limit-output-tokens", std::to_string(grant->output_cap)});
+}
+
 void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& head) {
   const RequestContext& context = ensure_context(service, exchange);
   const Duration spent = service.clock.now() - exchange.received_at;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(spent).count();
   head.headers.push_back(HeaderField{"request-id", context.request_id});
   head.headers.push_back(HeaderField{"anthropic-request-id", context.request_id});
-  head.headers.push_back(HeaderField{std::string(kInstanceHeader), service.config.instance.id});
+  for (const HeaderField& field : service.identity.reply_headers()) head.headers.push_back(field);
   head.headers.push_back(HeaderField{"anthropic-processing-time-ms", std::to_string(milliseconds)});
   if (context.profile != nullptr && !context.profile->name.empty()) {
     head.headers.push_back(HeaderField{"anthropic-version-profile", context.profile->name});
@@ -145,14 +181,24 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
     head.headers.push_back(
         HeaderField{"anthropic-kernel-constraint-relaxed", context.constraint_relaxed});
   }
+  if (exchange.head != nullptr && costs_a_permit(*exchange.head)) {
+    append_limits(service, *exchange.head, context, head);
+  }
   std::optional<EngineSnapshot> engine = context.engine;
   if (!engine && service.loaded_tier) engine = service.tier().snapshot();
   if (engine) {
+    service.progress.note(*engine, service.clock.now());
     if (auto status = kernel_status(*engine)) {
       head.headers.push_back(HeaderField{kKernelStatusHeader, *std::move(status)});
     }
   }
   if (exchange.head == nullptr) return;
+  if (head.status == error_traits(ErrorCode::kWrongInstance).status) {
+    const auto pin = exchange.head->headers.find(kInstanceHeader);
+    if (auto address = pin ? service.identity.address_of(*pin) : std::nullopt) {
+      head.headers.push_back(HeaderField{std::string(kInstanceAddressHeader), *std::move(address)});
+    }
+  }
   const auto client_id = exchange.head->headers.find(kClientIdHeader);
   if (client_id && echoable(*client_id)) {
     head.headers.push_back(HeaderField{std::string(kClientIdHeader), std::string(*client_id)});
@@ -178,6 +224,22 @@ void settle_state(const Service& service, const ExchangeSummary& summary) {
                         service.clock.now());
 }
 
+// A request that never came to an answer stays counted where its client was wrong; where the server
+// had no room for it, it is as if it had not been.
+void settle_limit(const Service& service, const ExchangeSummary& summary) {
+  RequestContext* context = context_of(summary.ticket);
+  if (context == nullptr) return;
+  if (summary.status == 0 || summary.status == 429 || summary.status >= 500) {
+    context->limit.release();
+  } else {
+    context->limit.settle({}, limit_moment(service.clock));
+  }
+}
+
+std::string key_id_of(const RequestContext* context) {
+  return context == nullptr || context->caller.key == nullptr ? "" : context->caller.key->id;
+}
+
 void log_exchange(const ExchangeSummary& summary) {
   const RequestContext* context = context_of(summary.ticket);
   // Probes and scrapes come every second; they are counted, not logged.
@@ -189,8 +251,12 @@ void log_exchange(const ExchangeSummary& summary) {
       {{"id", context == nullptr ? "" : context->request_id},
        {"method", summary.head == nullptr ? "" : summary.head->method},
        {"route", std::string(summary.route)},
+       {"peer", summary.head == nullptr ? "" : summary.head->remote_address},
+       {"client", summary.head == nullptr ? "" : summary.head->client_subject},
        {"status", std::to_string(summary.status)},
        {"end", std::string(end_name(summary.end))},
+       {"tenant", context == nullptr ? "" : context->caller.tenant->name},
+       {"key", key_id_of(context)},
        {"state", context == nullptr ? "" : std::string(request_state_name(context->life.state()))},
        {"prompt_tokens", context == nullptr ? "0" : std::to_string(context->usage.prompt_tokens)},
        {"cached_tokens",
@@ -205,6 +271,12 @@ void log_exchange(const ExchangeSummary& summary) {
 
 ServerHooks make_server_hooks(Service& service) {
   ServerHooks hooks;
+  hooks.on_connection = [&service](const IpAddress& peer, std::shared_ptr<void>& ticket) {
+    std::optional<AddressConnection> connection = service.addresses.connect(peer);
+    if (!connection) return false;
+    ticket = std::make_shared<AddressConnection>(*std::move(connection));
+    return true;
+  };
   hooks.on_head = [&service](const RequestHead& head, std::shared_ptr<void>& ticket) {
     return on_head(service, head, ticket);
   };
@@ -216,6 +288,7 @@ ServerHooks make_server_hooks(Service& service) {
   };
   hooks.on_done = [&service](const ExchangeSummary& summary) {
     settle_state(service, summary);
+    settle_limit(service, summary);
     service.metrics.count_http_request(summary.route.empty() ? "none" : summary.route,
                                        summary.status);
     log_exchange(summary);

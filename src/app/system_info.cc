@@ -98,7 +98,42 @@ json::object describe_pressure(const EngineSnapshot& engine) {
           {"circuit_open", engine.circuit_open}};
 }
 
+// Those that left a mark, with how often and how long ago (gateway_signs.h).
+json::array describe_gateways(const Service& service) {
+  json::array gateways;
+  const TimePoint now = service.clock.now();
+  for (std::size_t i = 0; i < kGateways; ++i) {
+    const auto gateway = static_cast<Gateway>(i);
+    const GatewaySightings::Sighting& sighting = service.gateways.of(gateway);
+    if (sighting.requests == 0) continue;
+    gateways.push_back({{"name", gateway_name(gateway)},
+                        {"requests", sighting.requests},
+                        {"last_seconds_ago", to_seconds(now - sighting.last)}});
+  }
+  return gateways;
+}
+
+json::object describe_labels(const InstanceConfig& config) {
+  json::object labels;
+  for (const auto& [name, value] : config.labels) labels[name] = value;
+  return labels;
+}
+
 }  // namespace
+
+std::string instances_body(const InstanceConfig& config) {
+  json::array instances;
+  instances.push_back({{"id", config.id},
+                       {"pool", config.pool},
+                       {"exclusive", config.exclusive},
+                       {"labels", describe_labels(config)},
+                       {"self", true}});
+  for (const auto& [id, address] : config.peers) {
+    instances.push_back({{"id", id}, {"address", address}, {"self", false}});
+  }
+  const json::object body{{"object", "list"}, {"data", std::move(instances)}};
+  return json::serialize(body);
+}
 
 std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t window) {
   return recommended_max_tokens(
@@ -107,14 +142,13 @@ std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t
 
 std::string system_info_body(const Service& service, const EngineSnapshot& engine) {
   const Tier& tier = service.tier();
-  json::object labels;
-  for (const auto& [name, value] : service.config.instance.labels) labels[name] = value;
   json::object body;
   body["version"] = kVersion;
   body["libllama"] = llama_library_version();
   body["instance"] = service.config.instance.id;
   body["pool"] = service.config.instance.pool;
-  body["labels"] = std::move(labels);
+  body["exclusive"] = service.config.instance.exclusive;
+  body["labels"] = describe_labels(service.config.instance);
   body["model"] = describe_model(tier.model().info());
   body["preparation"] = describe_preparation(service.preparation);
   body["context"] = describe_context(tier, engine);
@@ -123,6 +157,7 @@ std::string system_info_body(const Service& service, const EngineSnapshot& engin
                     {"default_max_tokens", service.config.limits.default_max_tokens},
                     {"itl_objective_ms", service.config.engine.itl_objective_ms}};
   body["pressure"] = describe_pressure(engine);
+  body["gateways"] = describe_gateways(service);
   body["hardware"] = {{"usable_cores", usable_cores()}, {"free_memory_bytes", free_memory_bytes()}};
   body["recommended_max_tokens"] = recommended_max_tokens(engine, tier.window());
   return json::serialize(body);

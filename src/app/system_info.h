@@ -11,6 +11,9 @@ namespace zerohop {
 /// After the model was loaded. `engine`: the tier's snapshot.
 std::string system_info_body(const Service& service, const EngineSnapshot& engine);
 
+/// `GET /v1/instances`: who this is, and the others that the configuration names.
+std::string instances_body(const InstanceConfig& config);
+
 /// The longest answer that a request with an empty prompt could get now without anybody giving way:
 /// the free cells, within one window.
 std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t window);

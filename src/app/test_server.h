@@ -76,6 +76,9 @@ struct TestServerOptions {
   const TestBertFile* embeddings = nullptr;  ///< makes the vectors; null: the fake model does
   std::filesystem::path warm = {};  ///< where states of warm prefixes are kept; empty: nowhere
   ModelPreparation preparation = {};
+  std::string keys = {};             ///< file of the key store; empty: none
+  std::string admin_token = {};      ///< opens the admin API on a free port; empty: none
+  std::filesystem::path usage = {};  ///< empty: usage is not kept
 };
 
 class RunningServer {
@@ -84,6 +87,15 @@ class RunningServer {
       : RunningServer(TestServerOptions{std::move(model)}) {}
   explicit RunningServer(const TestServerOptions& options)
       : gate_(options.gate), server_(config(options), clock_) {
+    if (!options.keys.empty()) {
+      const auto kept = server_.keep_keys(options.keys);
+      EXPECT_TRUE(kept.ok()) << kept.error().message;
+    }
+    if (!options.admin_token.empty()) {
+      const auto admin = server_.serve_admin(options.admin_token);
+      EXPECT_TRUE(admin.ok());
+      admin_port_ = admin->port;
+    }
     const auto endpoint = server_.listen();
     EXPECT_TRUE(endpoint.ok());
     port_ = endpoint->port;
@@ -93,6 +105,10 @@ class RunningServer {
     EXPECT_TRUE(server_.load(make_fake_model(model), std::move(embeddings)).ok());
     if (!options.batches.empty()) {
       const auto kept = server_.keep_batches(options.batches);
+      EXPECT_TRUE(kept.ok()) << kept.error().message;
+    }
+    if (!options.usage.empty()) {
+      const auto kept = server_.keep_usage(options.usage);
       EXPECT_TRUE(kept.ok()) << kept.error().message;
     }
     server_.show_preparation(options.preparation);
@@ -109,6 +125,7 @@ class RunningServer {
   RunningServer& operator=(const RunningServer&) = delete;
 
   std::uint16_t port() const { return port_; }
+  std::uint16_t admin_port() const { return admin_port_; }
   Server& server() { return server_; }
   const Service& service() const { return server_.service(); }
   EngineSnapshot snapshot() const { return service().tier().snapshot(); }
@@ -130,6 +147,7 @@ class RunningServer {
     config.instance.id = "test-1";
     config.engine.context_tokens = 1024;
     config.engine.sequences = 4;
+    if (!options.admin_token.empty()) config.admin.listen = "127.0.0.1:0";
     if (options.configure) options.configure(config);
     return config;
   }
@@ -138,6 +156,7 @@ class RunningServer {
   const SteadyClock clock_;
   Server server_;
   std::uint16_t port_ = 0;
+  std::uint16_t admin_port_ = 0;
   std::thread io_;
 };
 

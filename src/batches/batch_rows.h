@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "core/message_batch.h"
+#include "core/tenant.h"
 #include "store/database.h"
 
 namespace zerohop {
@@ -20,6 +21,9 @@ inline WallTime from_ms(std::int64_t ms) { return WallTime(std::chrono::millisec
 
 /// Column `requests.outcome`.
 inline std::int64_t to_column(BatchOutcome outcome) { return static_cast<std::int64_t>(outcome); }
+
+/// Column `batches.owner`.
+inline std::int64_t owner_column(TenantId owner) { return static_cast<std::int64_t>(owner.value); }
 
 /// The columns that read_batch() expects, in its order.
 inline constexpr const char* kBatchColumns =

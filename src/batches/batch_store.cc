@@ -43,6 +43,12 @@ CREATE TABLE requests (
 CREATE INDEX requests_pending ON requests (batch, position) WHERE outcome IS NULL;
 )sql";
 
+// Each batch is somebody's.
+constexpr std::string_view kSchema2 = R"sql(
+ALTER TABLE batches ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX batches_of_owner ON batches (owner, number);
+)sql";
+
 constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::max();
 
 Error not_found(std::string_view id) {
@@ -100,7 +106,7 @@ Error logged(const StoreError& error) {
 }
 
 Result<std::unique_ptr<BatchStore>> BatchStore::open(const DatabaseOptions& options) {
-  const std::string_view migrations[]{kSchema1};
+  const std::string_view migrations[]{kSchema1, kSchema2};
   StoreResult<std::unique_ptr<Database>> opened = Database::open(options, migrations);
   if (!opened.ok()) return startup_error(opened.error());
   return std::unique_ptr<BatchStore>(new BatchStore(std::move(opened).value()));
@@ -126,8 +132,9 @@ StoreResult<MessageBatch> BatchStore::insert(const NewBatch& batch, WallTime now
   ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
   ZH_ASSIGN_OR_RETURN(Statement row,
                       database_->prepare("INSERT INTO batches (id, created_ms, expires_ms, total, "
-                                         "pending) VALUES (?, ?, ?, ?, ?)"));
-  row.bind(batch.id, to_ms(made.created_at), to_ms(made.expires_at), total, total);
+                                         "pending, owner) VALUES (?, ?, ?, ?, ?, ?)"));
+  row.bind(batch.id, to_ms(made.created_at), to_ms(made.expires_at), total, total,
+           owner_column(batch.owner));
   ZH_RETURN_IF_ERROR(row.run());
   const std::int64_t number = database_->last_row();
   ZH_ASSIGN_OR_RETURN(Statement request,
@@ -143,24 +150,28 @@ StoreResult<MessageBatch> BatchStore::insert(const NewBatch& batch, WallTime now
 
 // ---- get, list ----
 
-StoreResult<std::optional<MessageBatch>> BatchStore::find(std::string_view id) const {
-  ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare(std::string("SELECT ") + kBatchColumns +
-                                                        " FROM batches WHERE id = ?"));
-  ZH_ASSIGN_OR_RETURN(const bool found, row.bind(id).step());
+StoreResult<std::optional<MessageBatch>> BatchStore::find(std::string_view id,
+                                                          TenantId owner) const {
+  ZH_ASSIGN_OR_RETURN(Statement row,
+                      database_->prepare(std::string("SELECT ") + kBatchColumns +
+                                         " FROM batches WHERE id = ? AND owner = ?"));
+  ZH_ASSIGN_OR_RETURN(const bool found, row.bind(id, owner_column(owner)).step());
   if (!found) return std::optional<MessageBatch>();
   return std::optional<MessageBatch>(read_batch(row));
 }
 
-StoreResult<std::optional<std::int64_t>> BatchStore::number_of(std::string_view id) const {
-  ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare("SELECT number FROM batches WHERE id = ?"));
-  ZH_ASSIGN_OR_RETURN(const bool found, row.bind(id).step());
+StoreResult<std::optional<std::int64_t>> BatchStore::number_of(std::string_view id,
+                                                               TenantId owner) const {
+  ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare("SELECT number FROM batches WHERE id = ? "
+                                                        "AND owner = ?"));
+  ZH_ASSIGN_OR_RETURN(const bool found, row.bind(id, owner_column(owner)).step());
   if (!found) return std::optional<std::int64_t>();
   return std::optional<std::int64_t>(row.integer(0));
 }
 
-Result<MessageBatch> BatchStore::get(std::string_view id) const {
+Result<MessageBatch> BatchStore::get(std::string_view id, TenantId owner) const {
   const std::scoped_lock lock(mutex_);
-  ZH_ASSIGN_OR_RETURN_STORED(std::optional<MessageBatch> batch, find(id));
+  ZH_ASSIGN_OR_RETURN_STORED(std::optional<MessageBatch> batch, find(id, owner));
   if (!batch) return not_found(id);
   return std::move(*batch);
 }
@@ -173,7 +184,8 @@ Result<BatchPage> BatchStore::list(const BatchListQuery& query) const {
   const bool before = !query.before_id.empty();
   const std::string& id = before ? query.before_id : query.after_id;
   if (!id.empty()) {
-    ZH_ASSIGN_OR_RETURN_STORED(const std::optional<std::int64_t> number, number_of(id));
+    ZH_ASSIGN_OR_RETURN_STORED(const std::optional<std::int64_t> number,
+                               number_of(id, query.owner));
     if (!number) {
       return invalid_request(before ? "before_id" : "after_id",
                              "no message batch has the id " + id);
@@ -188,12 +200,12 @@ Result<BatchPage> BatchStore::list(const BatchListQuery& query) const {
 StoreResult<BatchPage> BatchStore::page(const BatchListQuery& query, std::int64_t edge) const {
   const bool before = !query.before_id.empty();
   ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare(std::string("SELECT ") + kBatchColumns +
-                                                        " FROM batches WHERE " +
+                                                        " FROM batches WHERE owner = ? AND " +
                                                         (before ? "number > ? ORDER BY number ASC"
                                                                 : "number < ? ORDER BY number "
                                                                   "DESC") +
                                                         " LIMIT ?"));
-  row.bind(edge, static_cast<std::int64_t>(query.limit) + 1);
+  row.bind(owner_column(query.owner), edge, static_cast<std::int64_t>(query.limit) + 1);
   BatchPage found;
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
@@ -208,9 +220,9 @@ StoreResult<BatchPage> BatchStore::page(const BatchListQuery& query, std::int64_
 
 // ---- cancel, erase ----
 
-Result<MessageBatch> BatchStore::cancel(std::string_view id, WallTime now) {
+Result<MessageBatch> BatchStore::cancel(std::string_view id, WallTime now, TenantId owner) {
   const std::scoped_lock lock(mutex_);
-  ZH_ASSIGN_OR_RETURN_STORED(std::optional<MessageBatch> batch, find(id));
+  ZH_ASSIGN_OR_RETURN_STORED(std::optional<MessageBatch> batch, find(id, owner));
   if (!batch) return not_found(id);
   if (batch->status == BatchStatus::kEnded) {
     return invalid_request("", "the message batch has ended and can no longer be canceled");
@@ -228,9 +240,9 @@ StoreResult<void> BatchStore::store_cancel(std::string_view id, WallTime now) {
   return update.bind(to_ms(now), id).run();
 }
 
-Result<void> BatchStore::erase(std::string_view id) {
+Result<void> BatchStore::erase(std::string_view id, TenantId owner) {
   const std::scoped_lock lock(mutex_);
-  ZH_ASSIGN_OR_RETURN_STORED(const std::optional<MessageBatch> batch, find(id));
+  ZH_ASSIGN_OR_RETURN_STORED(const std::optional<MessageBatch> batch, find(id, owner));
   if (!batch) return not_found(id);
   if (batch->status != BatchStatus::kEnded) {
     return invalid_request("",
@@ -247,7 +259,7 @@ Result<void> BatchStore::erase(std::string_view id) {
 Result<BatchResultPage> BatchStore::results(const BatchResultQuery& query) const {
   ZH_CHECK(query.limit >= 1);
   const std::scoped_lock lock(mutex_);
-  ZH_ASSIGN_OR_RETURN_STORED(const std::optional<MessageBatch> batch, find(query.id));
+  ZH_ASSIGN_OR_RETURN_STORED(const std::optional<MessageBatch> batch, find(query.id, query.owner));
   if (!batch) return not_found(query.id);
   if (batch->status != BatchStatus::kEnded) {
     return invalid_request("", "the message batch has no results before it has ended");

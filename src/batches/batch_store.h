@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "base/clock.h"
 #include "core/error.h"
 #include "core/message_batch.h"
+#include "core/tenant.h"
 #include "store/database.h"
 
 namespace zerohop {
@@ -40,6 +42,7 @@ struct NewBatchRequest {
 struct NewBatch {
   std::string id;  ///< never used before, such as "msgbatch_" and 24 random characters
   std::vector<NewBatchRequest> requests;
+  TenantId owner = {};  ///< 0: everybody's, where no keys are asked for
 };
 
 /// Newest first. With `before_id` the page ends just in front of that batch, with `after_id` it
@@ -48,6 +51,7 @@ struct BatchListQuery {
   std::size_t limit = 20;  ///< 1 to limits::kBatchPageMax
   std::string after_id;
   std::string before_id;
+  TenantId owner = {};  ///< whose batches
 };
 
 struct BatchPage {
@@ -61,6 +65,7 @@ struct BatchResultQuery {
   std::int64_t next = 0;  ///< 0 at first, then BatchResultPage::next
   std::size_t limit = 1'000;
   std::size_t bytes_max = 1u << 20;  ///< of texts; at least one result is returned
+  TenantId owner = {};
 };
 
 struct BatchResultPage {
@@ -80,6 +85,7 @@ struct BatchRequest {
   std::string batch_id;
   std::string custom_id;
   std::string params;
+  TenantId owner = {};
 };
 
 /// A batch that has not ended, as the runner sees it.
@@ -103,19 +109,19 @@ class BatchStore {
   /// Opens or makes the file. Errors: kConfiguration, with file and reason.
   static Result<std::unique_ptr<BatchStore>> open(const DatabaseOptions& options);
 
-  // ---- for owners of batches ----
+  // ---- for owners of batches: nobody finds those of another ----
 
   /// Errors: kInvalidRequest (no request, too many, a custom_id twice).
   Result<MessageBatch> create(const NewBatch& batch, WallTime now);
   /// Errors: kNotFound.
-  Result<MessageBatch> get(std::string_view id) const;
+  Result<MessageBatch> get(std::string_view id, TenantId owner = {}) const;
   /// Errors: kInvalidRequest (`after_id` or `before_id` names no batch).
   Result<BatchPage> list(const BatchListQuery& query) const;
   /// The same again for a batch that is being cancelled. Errors: kNotFound, kInvalidRequest (it has
   /// ended). The runner must be told (BatchRunner::poll).
-  Result<MessageBatch> cancel(std::string_view id, WallTime now);
+  Result<MessageBatch> cancel(std::string_view id, WallTime now, TenantId owner = {});
   /// Errors: kNotFound, kInvalidRequest (it has not ended).
-  Result<void> erase(std::string_view id);
+  Result<void> erase(std::string_view id, TenantId owner = {});
   /// Errors: kNotFound (no such batch, or its results are gone), kInvalidRequest (it has not
   /// ended).
   Result<BatchResultPage> results(const BatchResultQuery& query) const;
@@ -134,13 +140,16 @@ class BatchStore {
   Result<void> settle_rest(BatchRequestKey after, BatchOutcome outcome, WallTime now);
   /// Drops the results of batches whose time is over.
   Result<void> archive_old(WallTime now);
+  /// Everything of these owners goes. A batch that has not ended is cancelled, and goes the next
+  /// time.
+  Result<void> drop_owners(std::span<const TenantId> owners, WallTime now);
 
  private:
   explicit BatchStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   StoreResult<MessageBatch> insert(const NewBatch& batch, WallTime now);
-  StoreResult<std::optional<MessageBatch>> find(std::string_view id) const;
-  StoreResult<std::optional<std::int64_t>> number_of(std::string_view id) const;
+  StoreResult<std::optional<MessageBatch>> find(std::string_view id, TenantId owner) const;
+  StoreResult<std::optional<std::int64_t>> number_of(std::string_view id, TenantId owner) const;
   StoreResult<BatchPage> page(const BatchListQuery& query, std::int64_t edge) const;
   StoreResult<BatchResultPage> result_page(const BatchResultQuery& query) const;
   StoreResult<void> store_cancel(std::string_view id, WallTime now);
@@ -148,6 +157,7 @@ class BatchStore {
   StoreResult<void> store_rest(BatchRequestKey after, BatchOutcome outcome, WallTime now);
   StoreResult<void> count_settled(BatchRequestKey request, BatchOutcome outcome, WallTime now);
   StoreResult<void> drop_results(WallTime now);
+  StoreResult<void> drop_owner(std::int64_t owner, WallTime now);
 
   mutable std::mutex mutex_;
   const std::unique_ptr<Database> database_;  // guarded by mutex_

@@ -118,6 +118,47 @@ std::vector<std::string> ids(const Result<BatchPage>& page) {
   return all;
 }
 
+TEST_F(BatchStoreTest, NobodyFindsTheBatchesOfAnother) {
+  const TenantId law{1};
+  const TenantId art{2};
+  NewBatch batch = batch_of("b", 1);
+  batch.owner = law;
+  ASSERT_TRUE(store->create(batch, clock.wall()).ok());
+  EXPECT_TRUE(store->get("b", law).ok());
+  for (const TenantId other : {art, TenantId{}}) {
+    EXPECT_EQ(store->get("b", other).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(store->cancel("b", clock.wall(), other).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(store->erase("b", other).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(store->results({"b", 0, 1, 1, other}).error().code, ErrorCode::kNotFound);
+    EXPECT_TRUE(store->list({5, "", "", other})->batches.empty());
+    // Not even as the edge of a page.
+    EXPECT_EQ(store->list({5, "b", "", other}).error().code, ErrorCode::kInvalidRequest);
+  }
+  EXPECT_EQ(ids(store->list({5, "", "", law})), std::vector<std::string>{"b"});
+  EXPECT_EQ((*store->next_pending(kFirstNumber, -1))->owner, law);
+}
+
+TEST_F(BatchStoreTest, DropsWhatBelongsToTenantsThatAreNoMore) {
+  const TenantId law{1};
+  const TenantId gone{2};
+  for (const auto& [id, owner] : std::vector<std::pair<std::string, TenantId>>{
+           {"mine", law}, {"ended", gone}, {"open", gone}, {"everybodys", {}}}) {
+    NewBatch batch = batch_of(id, 1);
+    batch.owner = owner;
+    ASSERT_TRUE(store->create(batch, clock.wall()).ok());
+  }
+  ASSERT_TRUE(store->settle({{2, 0}, BatchOutcome::kSucceeded, "x"}, clock.wall()).ok());
+  const TenantId erased[]{gone, TenantId{9}};
+  ASSERT_TRUE(store->drop_owners(erased, clock.wall()).ok());
+  EXPECT_FALSE(store->get("ended", gone).ok());
+  EXPECT_EQ(store->get("open", gone)->status, BatchStatus::kCanceling);
+  ASSERT_TRUE(store->settle({{3, 0}, BatchOutcome::kCanceled, ""}, clock.wall()).ok());
+  ASSERT_TRUE(store->drop_owners(erased, clock.wall()).ok());
+  EXPECT_FALSE(store->get("open", gone).ok());
+  EXPECT_TRUE(store->get("mine", law).ok());
+  EXPECT_TRUE(store->get("everybodys").ok());
+}
+
 TEST_F(BatchStoreTest, ListsNewestFirstInBothDirections) {
   using Ids = std::vector<std::string>;
   for (const char* id : {"1", "2", "3", "4", "5"}) create(id, 1);

@@ -41,14 +41,15 @@ Result<std::optional<BatchRequest>> BatchStore::next_pending(std::int64_t batch,
   const std::scoped_lock lock(mutex_);
   ZH_ASSIGN_OR_RETURN_STORED(
       Statement row,
-      database_->prepare("SELECT position, id, custom_id, params FROM requests JOIN batches ON "
-                         "batch = number WHERE batch = ? AND position > ? AND outcome IS NULL "
-                         "ORDER BY position LIMIT 1"));
+      database_->prepare(
+          "SELECT position, id, custom_id, params, owner FROM requests JOIN batches ON "
+          "batch = number WHERE batch = ? AND position > ? AND outcome IS NULL "
+          "ORDER BY position LIMIT 1"));
   ZH_ASSIGN_OR_RETURN_STORED(const bool found, row.bind(batch, position).step());
   if (!found) return std::optional<BatchRequest>();
-  return std::optional<BatchRequest>(
-      BatchRequest{BatchRequestKey{batch, row.integer(0)}, std::string(row.text(1)),
-                   std::string(row.text(2)), std::string(row.text(3))});
+  return std::optional<BatchRequest>(BatchRequest{
+      BatchRequestKey{batch, row.integer(0)}, std::string(row.text(1)), std::string(row.text(2)),
+      std::string(row.text(3)), TenantId{static_cast<std::uint64_t>(row.integer(4))}});
 }
 
 Result<void> BatchStore::settle(const BatchSettlement& settlement, WallTime now) {
@@ -119,6 +120,28 @@ StoreResult<void> BatchStore::drop_results(WallTime now) {
                                          "NULL AND archived_ms IS NULL AND created_ms <= ?"));
   ZH_RETURN_IF_ERROR(mark.bind(to_ms(now), before).run());
   return transaction.commit();
+}
+
+// ---- tenants that are no more ----
+
+StoreResult<void> BatchStore::drop_owner(std::int64_t owner, WallTime now) {
+  ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
+  ZH_ASSIGN_OR_RETURN(Statement ended, database_->prepare("DELETE FROM batches WHERE owner = ? AND "
+                                                          "ended_ms IS NOT NULL"));
+  ZH_RETURN_IF_ERROR(ended.bind(owner).run());
+  ZH_ASSIGN_OR_RETURN(Statement open,
+                      database_->prepare("UPDATE batches SET cancel_ms = ? WHERE owner = ? AND "
+                                         "cancel_ms IS NULL"));
+  ZH_RETURN_IF_ERROR(open.bind(to_ms(now), owner).run());
+  return transaction.commit();
+}
+
+Result<void> BatchStore::drop_owners(std::span<const TenantId> owners, WallTime now) {
+  const std::scoped_lock lock(mutex_);
+  for (const TenantId owner : owners) {
+    ZH_RETURN_IF_STORE_ERROR(drop_owner(owner_column(owner), now));
+  }
+  return {};
 }
 
 }  // namespace zerohop

@@ -87,6 +87,9 @@ class ByteTrie {
     return node;
   }
 
+  /// Values of all strings, in alphabetical order of these; Node::values_begin counts in it.
+  std::span<const std::uint32_t> all_values() const { return values_; }
+
   std::size_t memory_bytes() const;
 
  private:

@@ -29,6 +29,9 @@ inline constexpr bool is_scalar_value(char32_t code_point) {
          (code_point < kSurrogateFirst || code_point > kSurrogateLast);
 }
 
+inline constexpr CodePointRange kScalarValues[] = {{0, kSurrogateFirst - 1},
+                                                   {kSurrogateLast + 1, kCodePointMax}};
+
 class CodePointSet {
  public:
   CodePointSet() = default;  ///< empty

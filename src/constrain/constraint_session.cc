@@ -41,7 +41,7 @@ ConstraintSession::ConstraintSession(Parts parts)
       remaining_(parts.tokens_max) {
   ZH_CHECK(live_ && masks_);
   generation_ = live_->generation();
-  if (!parts.dormant) begin();
+  place_.state = live_->machine().start();
 }
 
 std::optional<std::vector<Token>> ConstraintSession::write(std::string_view text) const {
@@ -57,41 +57,20 @@ std::optional<std::size_t> ConstraintSession::tokens_needed() {
   return *live_->tokens_needed;
 }
 
-bool ConstraintSession::fits() {
-  const auto needed = tokens_needed();
-  return needed && *needed <= remaining_;
-}
-
-void ConstraintSession::begin() {
-  ZH_CHECK(!active());
-  generation_ = live_->generation();
-  place_ = Place{.state = live_->machine().start()};
-  text_.clear();
-  next_ = Next{};
-}
-
-bool ConstraintSession::must_begin(std::size_t marker_tokens) {
-  return !active() && remaining_ <= tokens_needed().value_or(0) + marker_tokens;
-}
-
-// The machine was replaced: all states are found once more.
 void ConstraintSession::find_again() {
-  if (generation_ == live_->generation()) return;
+  if (generation_ != live_->generation()) read_again();
+}
+
+// The machine was replaced, and all states with it.
+void ConstraintSession::read_again() {
   generation_ = live_->generation();
   next_ = Next{};
-  if (!active()) return;
   ConstraintMachine& machine = live_->machine();
-  MachineState state = machine.start();
-  std::size_t bytes = 0;
-  const auto find = [&](Place& place) {
-    if (place.state == kDeadState) return;
-    state = step_all(machine, state, std::string_view(text_).substr(bytes, place.bytes - bytes));
-    ZH_CHECK(state != kDeadState);
-    bytes = place.bytes;
-    place.state = state;
-  };
-  for (Place& place : history_) find(place);
-  find(place_);
+  const std::size_t before = machine.memory_bytes();
+  place_.state = step_all(machine, machine.start(), text_);
+  ZH_CHECK(place_.state != kDeadState);
+  const std::size_t now = machine.memory_bytes();
+  if (now > before) live_->note_read_again(now - before);
 }
 
 void ConstraintSession::find_next(Token token) {
@@ -142,7 +121,6 @@ const std::vector<Token>& ConstraintSession::plan() {
 }
 
 bool ConstraintSession::allows(Token token) {
-  if (!active()) return true;
   find_again();
   if (tokens().is_end(token)) return live_->machine().accepting(place_.state);
   find_next(token);
@@ -155,18 +133,15 @@ bool ConstraintSession::allows(Token token) {
 // A legal token that does not fit. An end that is short enough and still does not can never be
 // written, however many tokens there are.
 void ConstraintSession::note_denied() {
-  const bool too_long = live_->machine().shortest_end_bytes(next_.state) + 1 > remaining_;
-  if (too_long && !denied_at_) denied_at_ = history_.size();
+  if (live_->machine().shortest_end_bytes(next_.state) + 1 > remaining_) closed_early_ = true;
 }
 
 const TokenMask& ConstraintSession::mask() {
-  ZH_CHECK(active());
   find_again();
   return masks_->mask(live_->machine(), live_->cache_id(), place_.state);
 }
 
 std::vector<Token> ConstraintSession::closing_tokens() {
-  ZH_CHECK(active());
   find_again();
   ConstraintMachine& machine = live_->machine();
   if (machine.accepting(place_.state)) {
@@ -187,22 +162,14 @@ std::vector<Token> ConstraintSession::closing_tokens() {
 }
 
 void ConstraintSession::accept(Token token) {
-  if (remaining_ > 0 && !tokens().is_end(token)) --remaining_;
-  if (!active()) {
-    history_.push_back(place_);
-    return;
-  }
+  if (tokens().is_end(token)) return;
+  if (remaining_ > 0) --remaining_;
   find_again();
-  if (tokens().is_end(token)) {
-    history_.push_back(place_);
-    return;
-  }
   find_next(token);
   ZH_CHECK(next_.state != kDeadState);
   if (!next_.plan) inherit_plan();
   text_ += tokens().bytes(token);
-  history_.push_back(
-      std::exchange(place_, Place{next_.state, text_.size(), std::move(next_.plan)}));
+  place_ = Place{next_.state, std::move(next_.plan)};
   next_ = Next{};
   if (live_->note_token()) {
     masks_->forget(live_->cache_id());
@@ -211,24 +178,28 @@ void ConstraintSession::accept(Token token) {
   }
 }
 
-void ConstraintSession::rollback(std::size_t tokens) {
-  ZH_CHECK(tokens <= history_.size());
-  find_again();
-  for (; tokens > 0; --tokens) {
-    Place& before = history_.back();
-    // An end token leads nowhere and costs nothing.
-    const bool ended = active() && before.state == place_.state && before.bytes == place_.bytes;
-    if (!ended) ++remaining_;
-    place_ = std::move(before);
-    history_.pop_back();
-  }
-  text_.resize(active() ? place_.bytes : 0);
+ConstraintSession::Mark ConstraintSession::mark() const {
+  Mark mark;
+  mark.place_ = place_;
+  mark.bytes_ = text_.size();
+  mark.remaining_ = remaining_;
+  mark.generation_ = generation_;
+  mark.closed_early_ = closed_early_;
+  return mark;
+}
+
+void ConstraintSession::rollback(const Mark& mark) {
+  ZH_CHECK(mark.bytes_ <= text_.size());
+  place_ = mark.place_;
+  text_.resize(mark.bytes_);
+  remaining_ = mark.remaining_;
+  generation_ = mark.generation_;
+  closed_early_ = mark.closed_early_;
   next_ = Next{};
-  if (denied_at_ && history_.size() <= *denied_at_) denied_at_.reset();
+  find_again();
 }
 
 bool ConstraintSession::may_end() {
-  if (!active()) return false;
   find_again();
   return live_->machine().accepting(place_.state);
 }
@@ -246,8 +217,17 @@ bool ConstraintSession::could_go_on(std::string_view tail, MachineState behind) 
   return false;
 }
 
+// How many of these tokens may come one behind the other.
+std::size_t ConstraintSession::count_allowed(std::span<const Token> draft) {
+  const Mark here = mark();
+  std::size_t count = 0;
+  while (count < draft.size() && allows(draft[count])) accept(draft[count++]);
+  rollback(here);
+  return count;
+}
+
 std::vector<Token> ConstraintSession::forced_tokens(std::size_t tokens_max) {
-  if (!active() || tokens_max == 0) return {};
+  if (tokens_max == 0) return {};
   find_again();
   ConstraintMachine& machine = live_->machine();
   const std::string forced = machine.forced(place_.state, kForcedBytesMax);
@@ -263,24 +243,13 @@ std::vector<Token> ConstraintSession::forced_tokens(std::size_t tokens_max) {
     }
   }
   draft.resize(std::min(keep, tokens_max));
-  MachineState state = place_.state;
-  for (std::size_t i = 0; i < draft.size(); ++i) {
-    state = masks_->step(machine, state, draft[i]);
-    Plan unused;
-    if (i >= remaining_ || !end_fits(state, remaining_ - i - 1, unused)) draft.resize(i);
-  }
+  draft.resize(count_allowed(draft));
   return draft;
 }
 
 std::size_t ConstraintSession::limit_remaining(std::size_t tokens) {
-  std::size_t needed = 0;
-  if (active()) {
-    find_again();
-    needed = plan().size();
-  } else {
-    needed = tokens_needed().value_or(0);
-  }
-  remaining_ = std::min(remaining_, std::max(tokens, needed));
+  find_again();
+  remaining_ = std::min(remaining_, std::max(tokens, plan().size()));
   return remaining_;
 }
 

@@ -9,13 +9,9 @@
 //   remaining 5, text {"a":"xyz     shortest end "}    any token of the string is allowed
 //   remaining 2                      shortest end "}    only `"` then `}`, or `"}` are
 //
-//            begin()                    accept(end token), or no tokens left
-//   dormant ----------> following --------------------------------------------> over
-//      |                  | ^
-//      +- free tokens     +-+ accept(), rollback()
-//
-// A session may be dormant at first (the model thinks, unconstrained): then all tokens are allowed
-// and only counted, and must_begin() says when the rest is needed for the text.
+// Whoever wants to look ahead takes a mark, goes on, and rolls back to the mark: a copy of a few
+// numbers, and nothing is kept for it token by token. Cells know nothing of it; what was let out is
+// never taken back (engine_constrain.cc).
 //
 // Belongs to one request; engine thread only.
 #pragma once
@@ -25,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +57,6 @@ class ConstraintSession {
     Tokenize tokenize;           ///< may be empty
     std::size_t tokens_max = 0;  ///< that the whole answer may have, end tokens not counted
     ConstraintStatistics* statistics = nullptr;
-    bool dormant = false;  ///< free until begin()
   };
   explicit ConstraintSession(Parts parts);
   // statistics_ may point into the session.
@@ -69,16 +65,6 @@ class ConstraintSession {
 
   /// Tokens of the shortest text, canonically written. Nothing: it cannot be written.
   std::optional<std::size_t> tokens_needed();
-  /// Before the text begins: whether the shortest text fits in what is left; where not, the request
-  /// is refused (400) with tokens_needed() before anything is computed.
-  bool fits();
-
-  bool active() const { return place_.state != kDeadState; }
-  /// From here on the text is constrained.
-  void begin();
-  /// Dormant, and only enough tokens are left for `marker_tokens` (the end of thinking) and the
-  /// shortest text.
-  bool must_begin(std::size_t marker_tokens);
 
   /// Whether `token` may be next: legal, and the text can be finished behind it in what is left.
   bool allows(Token token);
@@ -91,10 +77,15 @@ class ConstraintSession {
   /// accepts: the end tokens.
   std::vector<Token> closing_tokens();
 
-  /// Goes on behind `token`, which allows() has let pass (or any, while dormant).
+  /// Goes on behind `token`, which allows() has let pass.
   void accept(Token token);
-  /// Takes the last `tokens` accepted ones back.
-  void rollback(std::size_t tokens);
+
+  /// Where the session stands. Means something to rollback() of the same session alone.
+  class Mark;
+  Mark mark() const;
+  /// Takes back what was accepted since `mark` was taken, which is as if it had never been. Where
+  /// the machine was replaced meanwhile, the text up to there is read again.
+  void rollback(const Mark& mark);
 
   /// The text may end here.
   bool may_end();
@@ -102,7 +93,7 @@ class ConstraintSession {
   bool must_end();
   /// Some token on the way here was legal but left too few tokens to finish: the text is shorter
   /// than it would have been with more.
-  bool closed_early() const { return denied_at_.has_value(); }
+  bool closed_early() const { return closed_early_; }
 
   /// Tokens that come next whatever is chosen, canonically written, at most `tokens_max`: a draft.
   /// Those at the end that a longer token could swallow are left out (token healing), so the model
@@ -114,8 +105,7 @@ class ConstraintSession {
   /// Lowers that, but never below what the plan needs. Returns what it is now.
   std::size_t limit_remaining(std::size_t tokens);
 
-  std::string_view text() const { return text_; }  ///< since begin()
-  std::size_t accepted() const { return history_.size(); }
+  std::string_view text() const { return text_; }
   const TokenTrie& tokens() const { return masks_->tokens(); }
   ConstraintStatistics& statistics() { return *statistics_; }
 
@@ -123,8 +113,7 @@ class ConstraintSession {
   // Tokens of an end that fits (none: it cannot be written); nothing: not asked for so far.
   using Plan = std::optional<std::vector<Token>>;
   struct Place {
-    MachineState state = kDeadState;  // dead: dormant
-    std::size_t bytes = 0;            // of text_
+    MachineState state = kDeadState;
     Plan plan;
   };
   struct Next {
@@ -134,6 +123,7 @@ class ConstraintSession {
   };
 
   void find_again();
+  void read_again();
   void find_next(Token token);
   bool end_fits(MachineState state, std::size_t tokens_left, Plan& plan) const;
   bool is_writable(MachineState state) const;
@@ -143,6 +133,7 @@ class ConstraintSession {
   const std::vector<Token>& plan();
   std::optional<std::vector<Token>> write(std::string_view text) const;
   bool could_go_on(std::string_view tail, MachineState behind);
+  std::size_t count_allowed(std::span<const Token> draft);
 
   std::shared_ptr<LiveMachine> live_;
   MaskCache* masks_;
@@ -152,11 +143,20 @@ class ConstraintSession {
 
   std::uint32_t generation_ = 0;
   std::size_t remaining_;
-  std::optional<std::size_t> denied_at_;  // accepted() when first a token did not fit
+  bool closed_early_ = false;
   std::string text_;
   Place place_;
-  std::vector<Place> history_;  // the places in front of each accepted token
-  Next next_;                   // behind the token that was looked at last
+  Next next_;  // behind the token that was looked at last
+};
+
+class ConstraintSession::Mark {
+  friend class ConstraintSession;
+
+  Place place_;
+  std::size_t bytes_ = 0;  // of the text
+  std::size_t remaining_ = 0;
+  std::uint32_t generation_ = 0;
+  bool closed_early_ = false;
 };
 
 }  // namespace zerohop

@@ -13,14 +13,10 @@ struct Bench {
   explicit Bench(std::shared_ptr<const TokenTrie> trie)
       : tokens(std::move(trie)), masks(tokens, 1 << 20) {}
 
-  ConstraintSession session(std::unique_ptr<ConstraintMachine> machine, std::size_t tokens_max,
-                            bool dormant = false) {
+  ConstraintSession session(std::unique_ptr<ConstraintMachine> machine, std::size_t tokens_max) {
     live = std::make_shared<LiveMachine>(std::move(machine), 1);
-    return ConstraintSession({.machine = live,
-                              .masks = &masks,
-                              .tokens_max = tokens_max,
-                              .statistics = &statistics,
-                              .dormant = dormant});
+    return ConstraintSession(
+        {.machine = live, .masks = &masks, .tokens_max = tokens_max, .statistics = &statistics});
   }
 
   std::shared_ptr<const TokenTrie> tokens;
@@ -79,19 +75,20 @@ TEST(ConstraintSession, AlwaysEndsInTimeWithAnAcceptedTextWhateverIsPicked) {
     const std::size_t needed = session.tokens_needed().value();
     const std::size_t tokens_max = needed + random.below(10);
     EXPECT_EQ(session.limit_remaining(tokens_max), tokens_max);
-    ASSERT_TRUE(session.fits());
     std::string text;
     bool ended = false;
+    std::vector<ConstraintSession::Mark> marks;
     while (session.remaining() > 0 && !ended) {
+      if (random.chance(0.2)) marks.push_back(session.mark());
       const Token token = pick(session, random);
       ASSERT_TRUE(session.allows(token));
       text += bench.tokens->bytes(token);
       ended = bench.tokens->is_end(token);
       session.accept(token);
       if (random.chance(0.1)) bench.live->trim();
-      if (session.accepted() > 0 && random.chance(0.1)) {
-        const std::size_t back = 1 + random.below(session.accepted());
-        session.rollback(back);
+      if (!marks.empty() && random.chance(0.1)) {
+        marks.resize(1 + random.below(marks.size()));
+        session.rollback(marks.back());
         text = session.text();
         ended = false;
       }
@@ -126,21 +123,14 @@ TEST(ConstraintSession, KeepsOnlyTheShortestEndWhenTokensRunOut) {
 TEST(ConstraintSession, SaysHowManyTokensTheShortestTextNeeds) {
   Bench bench(vocabulary_of({"hel", "lo"}));
   EXPECT_EQ(bench.session(literal("hello"), 2).tokens_needed(), 2u);
-  EXPECT_TRUE(bench.session(literal("hello"), 2).fits());
-  EXPECT_FALSE(bench.session(literal("hello"), 1).fits());
 }
 
-TEST(ConstraintSession, DoesNotFitWhereItsTextCannotBeWrittenThoughFreeTokensCameBefore) {
+TEST(ConstraintSession, SaysThatItsTextCannotBeWritten) {
   std::vector<std::string> bytes;
   for (int byte = 0; byte < 256; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
   bytes[1].clear();
   Bench bench(std::make_shared<TokenTrie>(bytes, std::vector<Token>{}, bytes.size()));
-  ConstraintSession session = bench.session(literal("a\x01"), 10, true);
-  EXPECT_FALSE(session.fits());
-  session.accept('z');
-  session.begin();
-  EXPECT_EQ(session.tokens_needed(), std::nullopt);
-  EXPECT_FALSE(session.fits());
+  EXPECT_EQ(bench.session(literal("a\x01"), 10).tokens_needed(), std::nullopt);
 }
 
 TEST(ConstraintSession, DraftsForcedTextWithoutWhatALongerTokenCouldSwallow) {
@@ -163,21 +153,39 @@ TEST(ConstraintSession, DraftsAllOfAForcedTextThatEndsThere) {
   EXPECT_EQ(bench.session(literal("hello"), 20).forced_tokens(10), (std::vector<Token>{256, 257}));
 }
 
-TEST(ConstraintSession, LetsEverythingPassWhileDormantAndKnowsWhenItHasToBegin) {
+TEST(ConstraintSession, GoesBackToAMarkAsIfNothingHadBeen) {
   Bench bench(vocabulary_of({}));
-  ConstraintSession session = bench.session(literal("abc"), 6, true);
-  EXPECT_FALSE(session.active());
-  EXPECT_TRUE(session.allows('z'));
-  EXPECT_FALSE(session.must_begin(2));
-  session.accept('z');
-  EXPECT_TRUE(session.must_begin(2));
-  session.begin();
-  EXPECT_FALSE(session.allows('z'));
-  EXPECT_TRUE(session.allows('a'));
+  ConstraintSession session = bench.session(literal("abcd"), 6);
   session.accept('a');
-  session.rollback(2);
-  EXPECT_FALSE(session.active());
-  EXPECT_EQ(session.remaining(), 6u);
+  const auto behind_a = session.mark();
+  for (const bool replaced : {false, true}) {
+    session.accept('b');
+    const auto behind_b = session.mark();
+    session.accept('c');
+    if (replaced) bench.live->trim();
+    session.rollback(behind_b);
+    EXPECT_EQ(session.text(), "ab");
+    EXPECT_FALSE(session.allows('b'));
+    EXPECT_TRUE(session.allows('c'));
+    session.rollback(behind_a);
+    EXPECT_EQ(session.text(), "a");
+    EXPECT_EQ(session.remaining(), 5u);
+    EXPECT_FALSE(session.allows('c'));
+    EXPECT_TRUE(session.allows('b'));
+  }
+}
+
+// A draft looks ahead; nobody can tell afterwards.
+TEST(ConstraintSession, StaysWhereItIsWhenItDrafts) {
+  Bench bench(vocabulary_of({"hel", "lo", "lo!"}));
+  for (std::size_t tokens_max = 2; tokens_max < 6; ++tokens_max) {
+    ConstraintSession session = bench.session(literal("hello"), tokens_max);
+    EXPECT_EQ(session.forced_tokens(10), (std::vector<Token>{256, 257}));
+    EXPECT_EQ(session.text(), "");
+    EXPECT_EQ(session.remaining(), tokens_max);
+    EXPECT_FALSE(session.closed_early());
+    EXPECT_TRUE(session.allows(256));
+  }
 }
 
 TEST(ConstraintSession, DoesNotUseTokensThatJoinToAnotherText) {
@@ -208,7 +216,11 @@ TEST(ConstraintSession, AllowsNoTokenBehindWhichAMissingControlCharacterWouldBeN
 TEST(ConstraintSession, KnowsWhetherTooFewTokensChangedTheText) {
   Bench bench(vocabulary_of({}));
   ConstraintSession session = bench.session(quoted(), 6);
-  for (const char byte : std::string_view("{\"ab")) session.accept(byte);
+  session.accept('{');
+  session.accept('"');
+  const auto early = session.mark();
+  session.accept('a');
+  session.accept('b');
   EXPECT_FALSE(session.allows('x'));  // never legal
   EXPECT_TRUE(session.allows('"'));
   EXPECT_FALSE(session.closed_early());
@@ -216,7 +228,7 @@ TEST(ConstraintSession, KnowsWhetherTooFewTokensChangedTheText) {
   EXPECT_TRUE(session.closed_early());
   session.accept('"');
   EXPECT_TRUE(session.closed_early());
-  session.rollback(2);
+  session.rollback(early);
   EXPECT_FALSE(session.closed_early());
 }
 

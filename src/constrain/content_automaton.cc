@@ -147,6 +147,26 @@ std::uint32_t ContentAutomaton::shortest_length(std::uint32_t state, std::uint32
   return *length;
 }
 
+std::uint32_t ContentAutomaton::nearest_end(std::uint32_t state) const {
+  return parts_->lengths.shortest(state);
+}
+
+std::uint32_t ContentAutomaton::nearest_end_max() const { return parts_->lengths.shortest_max(); }
+
+bool ContentAutomaton::beyond_ascii(std::uint32_t state,
+                                    std::vector<std::uint32_t>& targets) const {
+  targets.clear();
+  for (const std::uint32_t symbol : parts_->beyond_ascii) {
+    const std::uint32_t next = parts_->target(state, symbol);
+    if (next == kNoState) {
+      targets.clear();
+      return false;
+    }
+    if (std::find(targets.begin(), targets.end(), next) == targets.end()) targets.push_back(next);
+  }
+  return true;
+}
+
 std::u32string ContentAutomaton::shortest_end(std::uint32_t state, std::uint32_t count) const {
   const CodePointSet everything = CodePointSet::all();
   std::u32string word;
@@ -184,7 +204,7 @@ std::size_t ContentAutomaton::memory_bytes() const {
   std::size_t bytes = sizeof(Parts) + parts_->lengths.memory_bytes();
   bytes += parts_->segments.size() * (sizeof(char32_t) + sizeof(std::uint32_t));
   bytes += parts_->rows.size() * (sizeof(Parts::Row) + 2);
-  bytes += parts_->entries.size() * sizeof(std::uint32_t);
+  bytes += (parts_->entries.size() + parts_->beyond_ascii.size()) * sizeof(std::uint32_t);
   for (const CodePointSet& set : parts_->symbols) {
     bytes += sizeof(set) + set.ranges().size() * sizeof(CodePointRange);
   }

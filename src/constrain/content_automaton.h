@@ -97,6 +97,14 @@ class ContentAutomaton {
   /// Number of characters of shortest_end(), cheap.
   std::uint32_t shortest_length(std::uint32_t state, std::uint32_t count) const;
 
+  /// Characters of the shortest rest of a word, lengths left aside.
+  std::uint32_t nearest_end(std::uint32_t state) const;
+  std::uint32_t nearest_end_max() const;  ///< the most that any state has
+
+  /// Whether all characters from U+0080 on lead on, lengths left aside. `targets`: then to which
+  /// states, each once; else none.
+  bool beyond_ascii(std::uint32_t state, std::vector<std::uint32_t>& targets) const;
+
   /// Number of words from here, but at most `limit`.
   std::size_t count_words(std::uint32_t state, std::uint32_t count, std::size_t limit) const;
 

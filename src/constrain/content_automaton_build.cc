@@ -187,6 +187,13 @@ void ContentAutomaton::Parts::find_open() {
   if (changed) open.clear();
 }
 
+void ContentAutomaton::Parts::find_beyond_ascii() {
+  const CodePointSet wanted{{0x80, kSurrogateFirst - 1}, {kSurrogateLast + 1, kCodePointMax}};
+  for (std::uint32_t symbol = 0; symbol < symbols.size(); ++symbol) {
+    if (!(symbols[symbol] & wanted).empty()) beyond_ascii.push_back(symbol);
+  }
+}
+
 // Characters that read well are picked first (readability_rank), so a symbol with enough of those
 // never gives another.
 void ContentAutomaton::Parts::find_plain() {
@@ -227,6 +234,7 @@ Result<std::shared_ptr<ContentAutomaton>> ContentAutomaton::make(RegexPool& pool
     parts->find_identity();
     parts->find_open();
     parts->find_plain();
+    parts->find_beyond_ascii();
     const auto shortest = parts->lengths.first_in(0, parts->rest_min(0), parts->length.max);
     if (shortest && *shortest > kShortestMax) {
       return invalid_request("",

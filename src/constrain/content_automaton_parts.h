@@ -41,13 +41,15 @@ struct ContentAutomaton::Parts {
   void find_identity();
   void find_open();
   void find_plain();
+  void find_beyond_ascii();
 
   Length length;
   bool empty = true;
   std::array<std::uint32_t, 128> ascii{};  // symbol of each ASCII character
   std::vector<char32_t> segments;          // first code points, ascending, the first one 0
   std::vector<std::uint32_t> segment_symbols;
-  std::vector<CodePointSet> symbols;  // members of each symbol
+  std::vector<CodePointSet> symbols;        // members of each symbol
+  std::vector<std::uint32_t> beyond_ascii;  // symbols with a scalar value from U+0080 on
   std::vector<Row> rows;
   std::vector<std::uint32_t> entries;
   std::vector<std::uint8_t> accepting;

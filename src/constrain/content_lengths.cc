@@ -75,6 +75,7 @@ void ContentLengths::find_shortest(const ContentGraph& back) {
   }
   for (std::size_t next = 0; next < queue.size(); ++next) {
     const std::uint32_t state = queue[next];
+    shortest_max_ = shortest_[state];
     for (std::uint32_t i = back.edges_begin[state]; i < back.edges_begin[state + 1]; ++i) {
       if (shortest_[back.edges[i]] != kUnbounded) continue;
       shortest_[back.edges[i]] = shortest_[state] + 1;

@@ -33,6 +33,7 @@ class ContentLengths {
                                             std::uint32_t max);
 
   std::uint32_t shortest(std::uint32_t state) const { return shortest_[state]; }
+  std::uint32_t shortest_max() const { return shortest_max_; }  ///< of all states
   std::uint32_t longest(std::uint32_t state) const { return longest_[state]; }
 
   /// The smallest length of [from, to] that a word from `state` can have; nothing: none. `from` is
@@ -52,6 +53,7 @@ class ContentLengths {
   void find_longest(const ContentGraph& graph, const ContentGraph& back);
 
   std::vector<std::uint32_t> shortest_;
+  std::uint32_t shortest_max_ = 0;
   std::vector<std::uint32_t> longest_;
   std::vector<std::uint8_t> endless_;
   // Of length i: the states that have a word of it. From row `repeats_from_` on, the rows repeat.

@@ -209,7 +209,7 @@ void JsonProgress::ObjectGraph::add_takes(const Parts& from, std::vector<PathSea
     if (!count_hits(form.counters, next.counters, values[i].hits)) continue;
     ranked.push_back({promise(form.counters, from.counters, values[i].hits),
                       {settled(std::move(next)), kBrackets + name_bytes + cost_(values[i].node),
-                       from.slot << 16 | i}});
+                       std::uint64_t{from.slot} << 32 | i}});
   }
   for (PathSearch::Move& move : best_last(std::move(ranked))) moves.push_back(std::move(move));
 }

@@ -40,10 +40,10 @@ class JsonProgress::ArrayGraph : public PathSearch::Graph {
 
 /// States: the slot that is decided about, open and due properties, the number of properties, how
 /// many names each class has left, the counters. Moves: leave the slot (kLeave), or take it; then
-/// `what` is slot × 65536 + choice.
+/// `what` is slot × 2^32 + choice.
 class JsonProgress::ObjectGraph : public PathSearch::Graph {
  public:
-  static constexpr std::uint32_t kLeave = UINT32_MAX;
+  static constexpr std::uint64_t kLeave = UINT64_MAX;
 
   ObjectGraph(JsonProgress& progress, AlternativeId form, NodeCost cost)
       : progress_(progress), facts_(progress.forms_.object(form)), cost_(std::move(cost)) {}
@@ -52,6 +52,7 @@ class JsonProgress::ObjectGraph : public PathSearch::Graph {
 
   bool goal(const PathSearch::State& state) override;
   std::vector<PathSearch::Move> moves(const PathSearch::State& state) override;
+  std::uint64_t work() const override { return facts_.words / 8; }
 
  private:
   struct Parts {

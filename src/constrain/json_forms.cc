@@ -12,6 +12,7 @@ namespace zerohop {
 namespace {
 
 constexpr std::uint32_t kMany = UINT32_MAX;
+constexpr std::size_t kNarrowedBytes = 200;  // of the tables, about, for a narrowed alternative
 
 std::unique_ptr<ArrayFacts> array_facts(const ArrayForm& form) {
   auto facts = std::make_unique<ArrayFacts>();
@@ -109,14 +110,20 @@ AlternativeId JsonForms::narrowed(AlternativeId id, std::uint32_t room,
     return known->second;
   }
   SchemaAlternative copy = alternative(id);
+  std::size_t bytes = sizeof(SchemaAlternative) + kNarrowedBytes;
   const auto narrow = [&](std::vector<ValueChoice>& choices) {
+    bytes += sizeof(choices) + choices.capacity() * sizeof(ValueChoice);
     std::erase_if(choices, [&](const ValueChoice& choice) { return !fits(choice.node); });
   };
   if (auto* array = std::get_if<ArrayForm>(&copy)) {
     for (std::vector<ValueChoice>& place : array->prefix) narrow(place);
     narrow(array->rest);
   } else if (auto* object = std::get_if<ObjectForm>(&copy)) {
-    for (ObjectForm::Property& property : object->declared) narrow(property.value);
+    for (ObjectForm::Property& property : object->declared) {
+      bytes += sizeof(property) + property.name.capacity() +
+               property.needs.capacity() * sizeof(property.needs[0]);
+      narrow(property.value);
+    }
     for (ObjectForm::NameClass& others : object->others) narrow(others.value);
   }
   // `fits` may have narrowed others, so it has its number only now.
@@ -124,6 +131,7 @@ AlternativeId JsonForms::narrowed(AlternativeId id, std::uint32_t room,
   alternatives_.push_back(&narrowed_.emplace_back(std::move(copy)));
   facts_.emplace_back();
   rooms_.push_back(room);
+  narrowed_bytes_ += bytes;
   narrowed_ids_.emplace(std::pair{id, room}, narrowed);
   return narrowed;
 }
@@ -157,10 +165,9 @@ std::uint32_t JsonForms::count_cap(const ContentAutomaton& automaton) {
 }
 
 std::size_t JsonForms::memory_bytes() const {
-  constexpr std::size_t kNarrowedBytes = 1000;  // about
   return first_.capacity() * sizeof(AlternativeId) + alternatives_.capacity() * sizeof(void*) +
-         facts_.capacity() * sizeof(Facts) + narrowed_.size() * kNarrowedBytes +
-         caps_.capacity() * sizeof(CountCap) + facts_bytes_;
+         facts_.capacity() * sizeof(Facts) + narrowed_bytes_ + caps_.capacity() * sizeof(CountCap) +
+         facts_bytes_;
 }
 
 }  // namespace zerohop

@@ -99,6 +99,7 @@ class JsonForms {
   std::vector<Facts> facts_;
   std::vector<CountCap> caps_;  // sorted by automaton
   std::size_t facts_bytes_ = 0;
+  std::size_t narrowed_bytes_ = 0;
 };
 
 }  // namespace zerohop

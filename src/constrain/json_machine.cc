@@ -94,7 +94,12 @@ std::unique_ptr<ConstraintMachine> JsonMachine::renew() const {
 
 MachineState JsonMachine::start() { return start_; }
 
-bool JsonMachine::follows() { return shortest_.all_end_within(kShortestBytesMax); }
+// One budget for all places that count: a schema may have thousands of them.
+bool JsonMachine::follows() {
+  constexpr std::uint64_t kSearchCostMax = 100'000;
+  progress_.bound_searches(kSearchCostMax);
+  return shortest_.all_end_within(kShortestBytesMax) && progress_.search_budget_left() > 0;
+}
 
 MachineState JsonMachine::intern(const JsonPosition& position) {
   const std::uint64_t hash = hash_of(position);

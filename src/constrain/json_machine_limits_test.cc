@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "constrain/json_forms.h"
 #include "constrain/json_machine.h"
 #include "constrain/json_machine_test_kit.h"
 
@@ -153,6 +154,60 @@ TEST(JsonMachineLimits, KnowsWhatItCannotFollow) {
   }
   const CompiledSchema usual = compile_schema(R"({"type":"object"})");
   EXPECT_TRUE(json_machine_follows(std::get<std::shared_ptr<const SchemaForm>>(usual)));
+}
+
+// Two conditions on the items: by itself some hundred states of a search.
+std::string counting_array(int number) {
+  const std::string a = std::to_string(3 * number);
+  const std::string b = std::to_string(3 * number + 1);
+  const std::string c = std::to_string(3 * number + 2);
+  return R"({"type":"array","items":{"enum":[)" + a + "," + b + "," + c +
+         R"(]},"allOf":[{"contains":{"enum":[)" + a + "," + b +
+         R"(]},"minContains":20},{"contains":{"enum":[)" + b + "," + c +
+         R"(]},"minContains":20}]})";
+}
+
+TEST(JsonMachineLimits, SearchesNoLongerForManyCountsThanForAFew) {
+  const auto object_of = [](int arrays) {
+    std::string schema = R"({"type":"object","properties":{)";
+    for (int i = 0; i < arrays; ++i) {
+      schema += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":" + counting_array(i);
+    }
+    return json_form_of(schema + "}}");
+  };
+  const auto few = object_of(2);
+  const auto many = object_of(60);
+  ASSERT_TRUE(few && many);
+  EXPECT_TRUE(json_machine_follows(few));
+  EXPECT_FALSE(json_machine_follows(many));
+}
+
+TEST(JsonMachineLimits, MakesNoSetForEachOfManyPropertiesThatMayCome) {
+  std::string schema = R"({"type":"object","minProperties":2,"properties":{)";
+  for (int i = 0; i < 4000; ++i) {
+    schema += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":{\"type\":\"null\"}";
+  }
+  const JsonMachineCase each(schema + R"(},"additionalProperties":false})");
+  ConstraintMachine& machine = *each.machine;
+  const MachineState inside = step_all(machine, machine.start(), "{");
+  const std::size_t before = machine.memory_bytes();
+  EXPECT_NE(step_all(machine, inside, R"("p12":null,"p3999":null})"), kDeadState);
+  EXPECT_EQ(step_all(machine, inside, R"("p3999")"), kDeadState);  // none could come behind it
+  EXPECT_LT(machine.memory_bytes() - before, std::size_t{1} << 20);
+}
+
+TEST(JsonMachineLimits, CountsWhatNarrowedAlternativesTake) {
+  ObjectForm object;
+  for (int i = 0; i < 1000; ++i) {
+    object.declared.push_back(
+        {"property " + std::to_string(i), {{SchemaForm::kRoot, 0}}, false, {}});
+  }
+  auto form = std::make_shared<SchemaForm>();
+  form->nodes.push_back({std::move(object)});
+  JsonForms forms(form);
+  const std::size_t before = forms.memory_bytes();
+  forms.narrowed(forms.first(SchemaForm::kRoot), 3, [](SchemaNodeId) { return true; });
+  EXPECT_GT(forms.memory_bytes() - before, 1000 * sizeof(ObjectForm::Property));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ bool JsonProgress::finishable(const Progress& progress) {
 
 PathSearch& JsonProgress::search(AlternativeId form) {
   std::unique_ptr<PathSearch>& search = searches_[form];
-  if (search == nullptr) search = std::make_unique<PathSearch>();
+  if (search == nullptr) search = std::make_unique<PathSearch>(search_budget_);
   return *search;
 }
 

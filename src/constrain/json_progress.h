@@ -121,6 +121,9 @@ class JsonProgress {
   class ArrayGraph;
   class ObjectGraph;
   PathSearch& search(AlternativeId form);
+  /// What all searches together may cost from now on; where nothing is left, some gave up.
+  void bound_searches(std::uint64_t cost) { search_budget_.left = cost; }
+  std::uint64_t search_budget_left() const { return search_budget_.left; }
   void forget_cheapest_ways();
 
  private:
@@ -149,6 +152,20 @@ class JsonProgress {
   std::uint32_t names_left(const Progress& object, std::uint32_t name_class);
   TextId some_name(const Progress& object, std::uint32_t name_class);
   std::vector<std::uint64_t> find_next_declared(ProgressId object);
+  bool can_take(ProgressId object, std::uint32_t property);
+  /// How many properties there can be with one more of the declared ones.
+  struct Room {
+    std::uint64_t there = 0;
+    std::uint64_t due = 0;
+    std::uint64_t others = 0;                // names of classes; enough of them, or all
+    std::vector<std::uint32_t> open_behind;  // of each property: that may come behind it
+
+    std::uint64_t least_with(bool is_due) const { return there + due + (is_due ? 0 : 1); }
+    std::uint64_t most_with(std::uint32_t property) const {
+      return there + 1 + open_behind[property] + others;
+    }
+  };
+  Room room_for(ProgressId object);
 
   static constexpr std::uint32_t kNoCounters = UINT32_MAX;
 
@@ -163,6 +180,7 @@ class JsonProgress {
   HashIndex list_index_;
   std::unordered_map<ProgressId, std::vector<std::uint64_t>> next_declared_;
   std::unordered_map<std::uint64_t, bool> next_other_;
+  PathSearch::Budget search_budget_;
   std::unordered_map<AlternativeId, std::unique_ptr<PathSearch>> searches_;
   std::unordered_map<AlternativeId, ProgressId> begun_;
   std::size_t list_bytes_ = 0;

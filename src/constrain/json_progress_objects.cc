@@ -216,26 +216,57 @@ std::vector<std::uint64_t> JsonProgress::find_next_declared(ProgressId object) {
   const Progress progress = all_[object];
   const ObjectFacts& facts = forms_.object(progress.form);
   const Bits bits = numbers(progress.a);
-  std::vector<std::uint64_t> ranks((facts.names.size() + 63) / 64, 0);
-  // With neither needs nor bounds nor counters a property is possible when no due one is passed by.
-  const bool plain = !facts.has_needs && facts.form->counters.empty() &&
-                     facts.form->properties_min == 0 && facts.form->properties_max == kMany;
   std::uint32_t last = kMany;
   if (order_ == JsonMachineOptions::KeyOrder::kDeclared) {
     last = first_one(bits, facts.words, facts.words);
   }
+  const bool alone = !facts.has_needs && facts.form->counters.empty();
+  const Room room = alone ? room_for(object) : Room{};
+  std::vector<std::uint64_t> ranks((facts.names.size() + 63) / 64, 0);
   for (std::uint32_t rank = 0; rank < facts.names.size(); ++rank) {
     const std::uint32_t property = facts.by_rank[rank];
     if (!has(bits, 0, property) || property > last) continue;
-    bool good = plain;
-    const ProgressId named = plain ? kNoProgress : keyed(object, property, kNoText);
-    const std::vector<ValueChoice>& values = facts.form->declared[property].value;
-    for (std::size_t i = 0; i < values.size() && !good; ++i) {
-      good = behind_value(named, values[i].hits, kNoText) != kNoProgress;
-    }
+    const bool due = has(bits, facts.words, property);
+    const bool good = alone ? room.least_with(due) <= facts.form->properties_max &&
+                                  room.most_with(property) >= facts.form->properties_min
+                            : can_take(object, property);
     if (good) ranks[rank / 64] |= std::uint64_t{1} << (rank % 64);
   }
   return ranks;
+}
+
+// With neither needs nor counters, only the number of properties decides whether one that passes by
+// no due one may come. Asking each of many properties by itself would make a set of bits for each.
+JsonProgress::Room JsonProgress::room_for(ProgressId object) {
+  const Progress progress = all_[object];
+  const ObjectFacts& facts = forms_.object(progress.form);
+  const Bits bits = numbers(progress.a);
+  const auto declared = static_cast<std::uint32_t>(facts.form->declared.size());
+  Room room;
+  room.there = progress.d;
+  room.due = ones(bits, facts.words, facts.words);
+  room.open_behind.assign(declared, 0);
+  std::uint32_t open = 0;
+  for (std::uint32_t property = declared; property-- > 0;) {
+    room.open_behind[property] = open;
+    open += has(bits, 0, property) ? 1 : 0;
+  }
+  if (order_ == JsonMachineOptions::KeyOrder::kAny) {
+    for (std::uint32_t& behind : room.open_behind) behind = open - 1;
+  }
+  for (std::uint32_t i = 0;
+       i < facts.form->others.size() && room.others < facts.form->properties_min; ++i) {
+    room.others += names_left(progress, i);
+  }
+  return room;
+}
+
+bool JsonProgress::can_take(ProgressId object, std::uint32_t property) {
+  const ProgressId named = keyed(object, property, kNoText);
+  const std::vector<ValueChoice>& values = object_facts(object).form->declared[property].value;
+  return std::any_of(values.begin(), values.end(), [&](const ValueChoice& value) {
+    return behind_value(named, value.hits, kNoText) != kNoProgress;
+  });
 }
 
 bool JsonProgress::can_have_declared(ProgressId object) {

@@ -125,10 +125,11 @@ JsonShortest::Plan JsonShortest::counted_plan(ProgressId container) {
   }
   Plan plan;
   for (const PathSearch::Move& move : way) {
+    const auto choice = static_cast<std::uint32_t>(move.what);
     if (array) {
-      plan.push_back({progress.a + static_cast<Slot>(plan.size()), move.what, {}, {}});
+      plan.push_back({progress.a + static_cast<Slot>(plan.size()), choice, {}, {}});
     } else if (move.what != JsonProgress::ObjectGraph::kLeave) {
-      plan.push_back({move.what >> 16, move.what & 0xffff, {}, {}});
+      plan.push_back({static_cast<Slot>(move.what >> 32), choice, {}, {}});
     }
   }
   if (!array) name_others(container, plan);

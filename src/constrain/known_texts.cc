@@ -8,8 +8,6 @@ namespace zerohop {
 
 namespace {
 
-constexpr CodePointRange kScalars[] = {{0, 0xd7ff}, {0xe000, kCodePointMax}};
-
 // A place, and the taken texts that begin with what was read there.
 struct Fork {
   WordPlace place;
@@ -171,7 +169,7 @@ bool other_word_exists(KnownTexts& texts, const WordPlace& place, TextSetId take
     if (place.automaton->count_words(place.state, place.count, enough) >= enough) return true;
   }
   std::vector<Fork> open{{place, texts.beginning_with(taken, place.text)}};
-  std::span<const CodePointRange> ranges = may_end ? kScalars : first;
+  std::span<const CodePointRange> ranges = may_end ? kScalarValues : first;
   while (!open.empty()) {
     const Fork fork = std::move(open.back());
     open.pop_back();
@@ -185,7 +183,7 @@ bool other_word_exists(KnownTexts& texts, const WordPlace& place, TextSetId take
       if (const auto there = behind(texts, here, letter)) open.push_back({*there, sharing});
     }
     may_end = true;
-    ranges = kScalars;
+    ranges = kScalarValues;
   }
   return false;
 }
@@ -205,7 +203,7 @@ std::optional<std::u32string> shortest_other_word(KnownTexts& texts, const WordP
     best = std::move(rest);
   };
   bool may_end = first.empty();
-  std::span<const CodePointRange> ranges = may_end ? kScalars : first;
+  std::span<const CodePointRange> ranges = may_end ? kScalarValues : first;
   while (!open.empty()) {
     const Fork fork = std::move(open.back());
     open.pop_back();
@@ -225,7 +223,7 @@ std::optional<std::u32string> shortest_other_word(KnownTexts& texts, const WordP
       if (there && texts.length(there->text) < best_length) open.push_back({*there, sharing});
     }
     may_end = true;
-    ranges = kScalars;
+    ranges = kScalarValues;
   }
   if (!best) return std::nullopt;
   return texts.text(best_from).substr(texts.length(place.text)) + *best;

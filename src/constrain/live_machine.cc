@@ -1,5 +1,6 @@
 #include "constrain/live_machine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.h"
@@ -7,7 +8,7 @@
 namespace zerohop {
 namespace {
 
-// Fewer tokens than this between two trims: the limit is too low for the users.
+// Fewer tokens than this between two trims: the limit is too low.
 constexpr std::uint64_t kQuickTrim = 4096;
 
 }  // namespace
@@ -21,7 +22,8 @@ std::uint64_t LiveMachine::cache_id() const { return mix64(id_ << 24 ^ generatio
 void LiveMachine::trim() {
   machine_ = machine_->renew();
   ++generation_;
-  limit_ = tokens_ < kQuickTrim ? limit_ * 2 : bytes_max_;
+  limit_ = tokens_ < kQuickTrim ? std::min(2 * limit_, kGrowthMax * bytes_max_) : bytes_max_;
+  places_bytes_ = 0;
   tokens_ = 0;
 }
 

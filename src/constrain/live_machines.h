@@ -7,8 +7,11 @@
 //                                  └──────────── follow() ───────────┘
 //
 // Machines with users are never dropped; each is bounded by itself (live_machine.h). Idle ones go
-// when they take more than a limit in bytes or in number, the one that was asked for least recently
+// when they take more than a limit in bytes or in number, the one that has been idle for longest
 // first, and their masks with them.
+//
+// An idle machine does not change, so what it takes is added up once: tidy() looks only at those
+// that were asked for since they were last seen idle, however many are kept.
 //
 // Engine thread only.
 #pragma once
@@ -41,29 +44,37 @@ class LiveMachines {
   /// The machine of `constraint`, the same one for all with its id. Whoever holds it is a user.
   std::shared_ptr<LiveMachine> follow(const CompiledConstraint& constraint);
 
-  /// Drops idle machines beyond the limits: to be called when users have gone.
+  /// Looks who has become idle, and drops idle machines beyond the limits: to be called when users
+  /// have gone.
   void tidy();
 
-  std::size_t size() const { return order_.size(); }
+  std::size_t size() const { return by_id_.size(); }
   std::size_t in_use() const;
   /// Of all tables, as of the last follow() or tidy().
-  std::size_t memory_bytes() const { return memory_bytes_; }
+  std::size_t memory_bytes() const { return followed_bytes_ + idle_bytes_; }
 
  private:
   struct Entry {
     std::uint64_t id = 0;
     std::shared_ptr<LiveMachine> machine;
+    std::size_t bytes = 0;  // counted so far
+    bool idle = false;      // in which of the two lists it stands
 
-    bool idle() const { return machine.use_count() == 1; }
-    std::size_t bytes() const { return machine->machine().memory_bytes(); }
+    bool has_users() const { return machine.use_count() > 1; }
   };
-  using Order = std::list<Entry>;
+  using Entries = std::list<Entry>;
+
+  void take_up(Entries::iterator entry);
+  void look_at_followed();
+  void drop_last_idle();
 
   MaskCache& masks_;
   const Options options_;
-  Order order_;  // asked for most recently first
-  std::unordered_map<std::uint64_t, Order::iterator> by_id_;
-  std::size_t memory_bytes_ = 0;
+  Entries followed_;  // by users, or they have just gone; asked for most recently first
+  Entries idle_;      // the one that became idle last first
+  std::unordered_map<std::uint64_t, Entries::iterator> by_id_;
+  std::size_t followed_bytes_ = 0;
+  std::size_t idle_bytes_ = 0;
 };
 
 }  // namespace zerohop

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <vector>
+
+#include "base/random.h"
 #include "constrain/constraint_session.h"
 #include "constrain/constraint_test_kit.h"
 #include "constrain/grammar_machine.h"
@@ -72,6 +76,76 @@ TEST_F(LiveMachinesOf, KeepsIdleOnesWithinTheirBytes) {
   machines.tidy();
   EXPECT_EQ(machines.size(), 1u) << "one with a user stays, whatever it takes";
   EXPECT_EQ(machines.in_use(), 1u);
+}
+
+// Says how often it was asked what it takes.
+class CountedMachine final : public ConstraintMachine {
+ public:
+  explicit CountedMachine(std::size_t& asked) : asked_(asked) {}
+  MachineState start() override { return 1; }
+  MachineState step(MachineState, unsigned char) override { return kDeadState; }
+  bool accepting(MachineState) override { return true; }
+  std::string shortest_end(MachineState) override { return ""; }
+  std::size_t shortest_end_bytes(MachineState) override { return 0; }
+  std::string forced(MachineState, std::size_t) override { return ""; }
+  std::size_t memory_bytes() const override {
+    ++asked_;
+    return 10;
+  }
+  std::unique_ptr<ConstraintMachine> renew() const override {
+    return std::make_unique<CountedMachine>(asked_);
+  }
+
+ private:
+  std::size_t& asked_;
+};
+
+TEST_F(LiveMachinesOf, LooksAtAnIdleMachineOnceHoweverManyThereAreAndHoweverOftenItTidies) {
+  constexpr std::size_t kMachines = 100;
+  std::size_t asked = 0;
+  LiveMachines machines(masks);
+  CompiledConstraint one;
+  one.machine = std::make_shared<CountedMachine>(asked);
+  for (one.id = 1; one.id <= kMachines; ++one.id) machines.follow(one);
+  EXPECT_LE(asked, 2 * kMachines);
+  machines.tidy();
+  EXPECT_EQ(machines.memory_bytes(), 10 * kMachines);
+  asked = 0;
+  for (int i = 0; i < 50; ++i) machines.tidy();
+  EXPECT_EQ(asked, 0u);
+  one.id = 7;
+  const auto followed = machines.follow(one);
+  for (int i = 0; i < 50; ++i) machines.tidy();
+  EXPECT_EQ(asked, 50u);
+  EXPECT_EQ(machines.in_use(), 1u);
+  EXPECT_EQ(machines.memory_bytes(), 10 * kMachines);
+}
+
+// Drops, follows and lets go at random, beside a plain count.
+TEST_F(LiveMachinesOf, KeepsItsBooksWhateverComesAndGoes) {
+  std::size_t asked = 0;
+  LiveMachines machines(masks, {.idle_bytes_max = 75, .idle_max = 9});
+  CompiledConstraint one;
+  one.machine = std::make_shared<CountedMachine>(asked);
+  std::map<std::uint64_t, std::vector<std::shared_ptr<LiveMachine>>> users;
+  Random random(5);
+  for (int round = 0; round < 5'000; ++round) {
+    one.id = 1 + random.below(30);
+    if (random.chance(0.5)) {
+      users[one.id].push_back(machines.follow(one));
+      EXPECT_EQ(users[one.id].back(), users[one.id].front());
+    } else {
+      users.erase(one.id);
+      machines.tidy();
+      EXPECT_LE(machines.size(), users.size() + 7);
+    }
+    EXPECT_EQ(machines.in_use(), users.size());
+    EXPECT_LE(machines.memory_bytes(), 10 * machines.size());
+  }
+  users.clear();
+  machines.tidy();
+  EXPECT_EQ(machines.size(), 7u) << "75 bytes";
+  EXPECT_EQ(machines.memory_bytes(), 70u);
 }
 
 TEST_F(LiveMachinesOf, ForgetsTheMasksOfADroppedMachine) {

@@ -53,7 +53,8 @@ bool only_bounded(const ContentAutomaton& automaton) {
 
 }  // namespace
 
-MaskWalk::MaskWalk(const TokenTrie& tokens, MaskStore& store) : tokens_(tokens), store_(store) {
+MaskWalk::MaskWalk(const TokenTrie& tokens, MaskStore& store)
+    : tokens_(tokens), summary_(tokens.trie()), store_(store) {
   RegexPool pool;
   auto made = ContentAutomaton::make(pool, pool.any(), {}, {});
   ZH_CHECK(made.ok());
@@ -76,10 +77,35 @@ TokenMask MaskWalk::find(ConstraintMachine& machine, std::uint64_t machine_id, M
 
 void MaskWalk::add(const Place& place, MaskBuilder& mask) {
   const std::optional<ContentRun> run = place.machine.content(place.state);
-  if (run && run->leaving) return walk_content(place, *run, mask);
+  if (run && run->leaving) {
+    add_content(*run, mask);
+    return leave(place, *run, mask);
+  }
   const std::vector<MachineState> parts = place.machine.parts(place.state);
-  for (const MachineState part : parts) add({place.machine, place.machine_id, part}, mask);
-  if (parts.empty()) walk_loops(place, mask);
+  if (parts.empty()) return walk_loops(place, mask);
+  add_parts(place, parts, mask);
+}
+
+void MaskWalk::add_parts(const Place& place, std::span<const MachineState> parts,
+                         MaskBuilder& mask) {
+  std::optional<TextCoding> anything;  // content in this coding has been added, whatever it is
+  std::vector<std::pair<MachineState, ContentRun>> runs;
+  for (const MachineState part : parts) {
+    std::optional<ContentRun> run = place.machine.content(part);
+    if (!run || !run->leaving) {
+      add({place.machine, place.machine_id, part}, mask);
+      continue;
+    }
+    if (!anything && run->automaton->open(run->state)) {
+      anything = run->coding;
+      add_content(*run, mask);
+    }
+    runs.emplace_back(part, *std::move(run));
+  }
+  for (const auto& [part, run] : runs) {
+    if (anything != run.coding) add_content(run, mask);
+    leave({place.machine, place.machine_id, part}, run, mask);
+  }
 }
 
 MaskWalk::Home MaskWalk::home_of(ConstraintMachine& machine, MachineState state) {
@@ -123,14 +149,16 @@ void MaskWalk::walk_loops(const Place& place, MaskBuilder& mask) {
     return walk_.follow(place.machine, place.state, {trie, home.bytes}, found);
   }
   const std::shared_ptr<const KeptMask> kept = loop_tokens(home.loops);
-  mask.add(kept->mask);
+  MaskBuilder looping(tokens_.width());  // what other parts allow is not to be removed
+  looping.add(kept->mask);
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint32_t child = trie.first_child(static_cast<unsigned char>(byte));
     if (home.leads_home[byte] || child == ByteTrie::kNoNode) continue;
     for (const std::uint32_t token : trie.values_below(child)) {
-      mask.remove(static_cast<Token>(token));
+      looping.remove(static_cast<Token>(token));
     }
   }
+  mask.add(looping);
   walk_.follow(place.machine, place.state, {trie, home.bytes & ~home.leads_home}, found);
   walk_.follow(place.machine, place.state, {kept->others, home.leads_home}, found);
 }
@@ -161,14 +189,14 @@ std::shared_ptr<const KeptMask> MaskWalk::loop_tokens(const std::bitset<256>& by
   return store_.keep(key, std::move(made));
 }
 
-void MaskWalk::walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask) {
+// The tokens that the run can go on with without leaving it.
+void MaskWalk::add_content(const ContentRun& run, MaskBuilder& mask) {
   const ContentAutomaton& automaton = *run.automaton;
   if (automaton.open(run.state) || only_bounded(automaton)) {
-    add_up_to(run.characters_max, any_content(run.coding), mask);
+    add_up_to(run.characters_max, any_content(run.coding).kept, mask);
   } else {
     mask.add(content_tokens(run)->mask);
   }
-  leave(place, run, mask);
 }
 
 // The tokens that begin at most so many characters.
@@ -184,22 +212,40 @@ void MaskWalk::add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuil
   for (auto need = all.needs.begin(); need != first; ++need) mask.remove(need->token);
 }
 
-const KeptMask& MaskWalk::any_content(TextCoding coding) {
-  std::shared_ptr<const KeptMask>& kept = anything_masks_[static_cast<std::size_t>(coding)];
-  if (!kept) {
-    const ContentRun run{
-        .automaton = anything_.get(), .state = anything_->start(), .coding = coding};
-    kept = std::make_shared<const KeptMask>(find_content(run, 0));
-  }
-  return *kept;
+const MaskWalk::AnyContent& MaskWalk::any_content(TextCoding coding) {
+  std::unique_ptr<const AnyContent>& known = any_content_[static_cast<std::size_t>(coding)];
+  if (!known) known = std::make_unique<const AnyContent>(find_any_content(coding));
+  return *known;
+}
+
+MaskWalk::AnyContent MaskWalk::find_any_content(TextCoding coding) {
+  const ByteTrie& trie = tokens_.trie();
+  const ContentDecoder decoder(*anything_, coding);
+  MaskBuilder mask(tokens_.width());
+  AnyContent made;
+  made.characters.assign(trie.all_values().size(), ContentVocabulary::kNever);
+  walk_trie(trie, decoder.start(), places_, stepper(decoder),
+            [&](std::span<const std::uint32_t> found, const ContentPlace& at) {
+              mask.add(found);
+              const std::uint32_t begun = at.count + (decoder.at_character_border(at) ? 0 : 1);
+              for (const std::uint32_t& token : found) {
+                made.kept.needs.push_back({begun, static_cast<Token>(token)});
+                made.characters[static_cast<std::size_t>(&token - trie.all_values().data())] =
+                    static_cast<std::uint16_t>(begun);
+              }
+            });
+  std::stable_sort(made.kept.needs.begin(), made.kept.needs.end(),
+                   [](const auto& a, const auto& b) { return a.characters > b.characters; });
+  made.kept.mask = mask.take();
+  return made;
 }
 
 std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) {
-  // A bound that no token comes near to makes no difference: behind the longest token, every state
-  // still has a way to a word with fewer characters than there are states.
+  // A bound that no token comes near to makes no difference.
   const ContentAutomaton& automaton = *run.automaton;
   const bool bounded = run.characters_max != ContentAutomaton::kUnbounded;
-  const bool near = bounded && run.characters_max < tokens_.longest_token() + automaton.states();
+  const bool near =
+      bounded && run.characters_max < tokens_.longest_token() + automaton.nearest_end_max();
   const MaskKey key{.owner = automaton.identity(),
                     .state = run.state,
                     .characters = near ? run.characters_max : ContentAutomaton::kUnbounded,
@@ -208,36 +254,19 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
   if (auto kept = store_.find(key)) return kept;
   // Lower bounds make no difference here, so without an upper one any large count will do.
   constexpr std::uint32_t kFar = 1u << 30;
-  const std::uint32_t count = bounded ? automaton.characters_max(0) - run.characters_max : kFar;
-  return store_.keep(key, find_content(run, count));
-}
-
-KeptMask MaskWalk::find_content(const ContentRun& run, std::uint32_t count) {
-  const ContentDecoder decoder = decoder_of(run);
+  ContentRun shared = run;
+  shared.count = bounded ? automaton.characters_max(0) - run.characters_max : kFar;
+  shared.characters_max = key.characters;
+  const AnyContent& any = any_content(run.coding);
+  const ContentVocabulary vocabulary{.trie = tokens_.trie(),
+                                     .summary = summary_,
+                                     .anything = any.kept.mask,
+                                     .characters = any.characters};
   MaskBuilder mask(tokens_.width());
+  ContentWalk(shared, vocabulary).add_to(mask);
   KeptMask made;
-  const bool counted = run.automaton == anything_.get();
-  const ContentPlace start{.state = run.state, .count = count};
-  if (!counted && run.characters_max == ContentAutomaton::kUnbounded) {
-    ContentWalk(*run.automaton, run.coding)
-        .follow(start, tokens_.trie(),
-                [&](std::span<const std::uint32_t> found) { mask.add(found); });
-    made.mask = mask.take();
-    return made;
-  }
-  walk_trie(tokens_.trie(), start, places_, stepper(decoder),
-            [&](std::span<const std::uint32_t> found, const ContentPlace& at) {
-              mask.add(found);
-              if (!counted) return;
-              const std::uint32_t begun = decoder.at_character_border(at) ? 0 : 1;
-              for (const std::uint32_t token : found) {
-                made.needs.push_back({at.count - count + begun, static_cast<Token>(token)});
-              }
-            });
-  std::stable_sort(made.needs.begin(), made.needs.end(),
-                   [](const auto& a, const auto& b) { return a.characters > b.characters; });
   made.mask = mask.take();
-  return made;
+  return store_.keep(key, std::move(made));
 }
 
 void MaskWalk::leave(const Place& place, const ContentRun& run, MaskBuilder& mask) {
@@ -339,8 +368,11 @@ std::size_t MaskWalk::memory_bytes() const {
     for (const auto& group : split.groups) bytes += group.capacity() * sizeof(Split::Rest);
     bytes += split.group_texts.size() * sizeof(std::string);
   }
-  for (const auto& kept : anything_masks_) bytes += kept ? kept->memory_bytes() : 0;
-  return bytes;
+  for (const auto& known : any_content_) {
+    if (!known) continue;
+    bytes += known->kept.memory_bytes() + known->characters.capacity() * sizeof(std::uint16_t);
+  }
+  return bytes + summary_.memory_bytes();
 }
 
 }  // namespace zerohop

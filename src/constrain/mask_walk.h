@@ -7,16 +7,18 @@
 //
 // - Content (machine.content()): tokens without the byte that ends the run depend on the automaton
 //   alone. They are found once per automaton, state and number of characters to come (as far as a
-//   token can notice that), for all requests and schemas. Of strings without a pattern they are
-//   found once for all: how many characters each token begins is kept, so that a bound on the
-//   length costs a copy and the removal of those that begin more.
+//   token can notice that), for all requests and schemas (content_walk.h). Of strings without a
+//   pattern they are found once for all: how many characters each token begins is kept, so that a
+//   bound on the length costs a copy and the removal of those that begin more.
 // - Tokens with the leaving byte (some 1 % of a vocabulary) are split there: `a","b` is the prefix
 //   `a`, the byte, and the suffix `,"b`. Prefixes make a trie of a few hundred nodes, suffixes
 //   another; suffixes are walked once for each state behind the byte.
 // - Loops: nearly all bytes lead to one state, and most of them from there back to it (free text:
 //   all but the first ones of triggers). Tokens of only such bytes are allowed without a walk; the
 //   others are a smaller trie. Both are kept by the set of bytes.
-// - Unions (machine.parts()): the mask is that of all parts together.
+// - Unions (machine.parts()): the mask is that of all parts together. Where content of one part can
+//   be anything, that of the others adds nothing: of names that two patterns tell apart there are
+//   four kinds, and those that match both patterns may begin in any way.
 //
 // What is left is walked (trie_walk.h).
 //
@@ -27,6 +29,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +37,7 @@
 #include "constrain/content_coding.h"
 #include "constrain/mask_store.h"
 #include "constrain/token_trie.h"
+#include "constrain/trie_summary.h"
 #include "constrain/trie_walk.h"
 
 namespace zerohop {
@@ -69,8 +73,9 @@ class MaskWalk {
   };
 
   void add(const Place& place, MaskBuilder& mask);
+  void add_parts(const Place& place, std::span<const MachineState> parts, MaskBuilder& mask);
   void walk_loops(const Place& place, MaskBuilder& mask);
-  void walk_content(const Place& place, const ContentRun& run, MaskBuilder& mask);
+  void add_content(const ContentRun& run, MaskBuilder& mask);
   void leave(const Place& place, const ContentRun& run, MaskBuilder& mask);
 
   // The state that most bytes lead to, if those that lead from there back to it are many.
@@ -82,8 +87,13 @@ class MaskWalk {
   static Home home_of(ConstraintMachine& machine, MachineState state);
   std::shared_ptr<const KeptMask> loop_tokens(const std::bitset<256>& bytes);
   std::shared_ptr<const KeptMask> content_tokens(const ContentRun& run);
-  const KeptMask& any_content(TextCoding coding);
-  KeptMask find_content(const ContentRun& run, std::uint32_t count);
+  // What is known of all texts in one coding.
+  struct AnyContent {
+    KeptMask kept;
+    std::vector<std::uint16_t> characters;  // see ContentVocabulary
+  };
+  const AnyContent& any_content(TextCoding coding);
+  AnyContent find_any_content(TextCoding coding);
   void add_up_to(std::uint32_t characters, const KeptMask& all, MaskBuilder& mask) const;
   std::shared_ptr<const KeptMask> suffixes_behind(const Place& behind, const ContentRun& run);
   // What may follow behind `behind`, which many words lead to.
@@ -97,10 +107,11 @@ class MaskWalk {
   const Split& split_at(unsigned char leaving, bool escaped);
 
   const TokenTrie& tokens_;
+  const TrieSummary summary_;
   MaskStore& store_;
   std::map<std::pair<unsigned char, bool>, Split> splits_;  // by leaving byte and whether escaped
   std::shared_ptr<const ContentAutomaton> anything_;        // all words
-  std::shared_ptr<const KeptMask> anything_masks_[3];       // by coding; made when first needed
+  std::unique_ptr<const AnyContent> any_content_[3];        // by coding; made when first needed
   TrieWalk walk_;
   std::vector<ContentPlace> places_;  // scratch
 };

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -214,6 +218,78 @@ TEST(MaskWalk, LeavesFreeTextOnlyWhereAByteLeadsElsewhere) {
       EXPECT_EQ(mask.allows(token), cache.allows(machine, state, token))
           << text << " then " << trie->bytes(token);
     }
+  }
+}
+
+// Two machines at once, whose loops cross: what one of them forbids the other one may allow.
+class UnionMachine final : public ConstraintMachine {
+ public:
+  UnionMachine(std::unique_ptr<ConstraintMachine> first, std::unique_ptr<ConstraintMachine> second)
+      : machines_{std::move(first), std::move(second)} {
+    states_.push_back({});
+    start_ = number({machines_[0]->start(), machines_[1]->start()});
+  }
+
+  MachineState start() override { return start_; }
+  MachineState step(MachineState state, unsigned char byte) override {
+    State next{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const MachineState at = states_[state][i];
+      if (at != kDeadState) next[i] = machines_[i]->step(at, byte);
+    }
+    return number(next);
+  }
+  bool accepting(MachineState state) override {
+    const State at = states_[state];
+    return (at[0] != kDeadState && machines_[0]->accepting(at[0])) ||
+           (at[1] != kDeadState && machines_[1]->accepting(at[1]));
+  }
+  std::string shortest_end(MachineState) override { return {}; }
+  std::size_t shortest_end_bytes(MachineState) override { return 0; }
+  std::string forced(MachineState, std::size_t) override { return {}; }
+  std::vector<MachineState> parts(MachineState state) override {
+    const State at = states_[state];
+    if (at[0] == kDeadState || at[1] == kDeadState) return {};
+    return {number({at[0], kDeadState}), number({kDeadState, at[1]})};
+  }
+  std::size_t memory_bytes() const override { return 0; }
+  std::unique_ptr<ConstraintMachine> renew() const override {
+    return std::make_unique<UnionMachine>(machines_[0]->renew(), machines_[1]->renew());
+  }
+
+ private:
+  using State = std::array<MachineState, 2>;
+
+  MachineState number(const State& state) {
+    const auto known = std::find(states_.begin(), states_.end(), state);
+    if (known == states_.end()) states_.push_back(state);
+    return static_cast<MachineState>(std::find(states_.begin(), states_.end(), state) -
+                                     states_.begin());
+  }
+
+  std::array<std::unique_ptr<ConstraintMachine>, 2> machines_;
+  std::vector<State> states_;  // the first one is dead
+  MachineState start_;
+};
+
+// All bytes but `byte` loop.
+std::unique_ptr<ConstraintMachine> all_but(unsigned char byte) {
+  std::vector<TableMachine::Row> rows(1);
+  for (unsigned other = 0; other < 256; ++other) {
+    if (other != byte) rows[0].next[static_cast<unsigned char>(other)] = 0;
+  }
+  rows[0].accepting = true;
+  return std::make_unique<TableMachine>(std::move(rows));
+}
+
+TEST(MaskWalk, TakesNothingFromOnePartOfAUnionThatAnotherForbids) {
+  UnionMachine machine(all_but('<'), all_but('>'));
+  const auto trie = vocabulary_of({"<x", ">x", "x<", "x>", "<>", "<<y", ">>y", "xyz"});
+  MaskCache cache(trie, 1 << 20);
+  const TokenMask& mask = cache.mask(machine, 1, machine.start());
+  for (std::size_t i = 0; i < trie->width(); ++i) {
+    const auto token = static_cast<Token>(i);
+    EXPECT_EQ(mask.allows(token), cache.allows(machine, machine.start(), token)) << token;
   }
 }
 

@@ -15,7 +15,6 @@ using Stage = PartialCharacter::Stage;
 constexpr std::string_view kShortEscapes = "\"\\/bfnrt";
 constexpr std::u32string_view kShortEscaped = U"\"\\/\b\f\n\r\t";
 
-constexpr CodePointRange kScalars[] = {{0, 0xd7ff}, {0xe000, kCodePointMax}};
 // What a backslash may begin, and what may be written with one \u, in canonical text.
 constexpr CodePointRange kEscapedCanonically[] = {
     {0, 0x1f}, {U'"', U'"'}, {U'\\', U'\\'}, {0x80, 0xd7ff}, {0xe000, kCodePointMax}};
@@ -174,10 +173,10 @@ CharacterRanges completions(const PartialCharacter& character, TextCoding coding
   CharacterRanges ranges;
   const unsigned open = 4 * (4u - character.digits);
   switch (character.stage) {
-    case Stage::kBorder: ranges.add_part({0, kCodePointMax}, kScalars); return ranges;
+    case Stage::kBorder: ranges.add_part({0, kCodePointMax}, kScalarValues); return ranges;
     case Stage::kEscape:
       if (coding == TextCoding::kJsonAny) {
-        ranges.add_part({0, kCodePointMax}, kScalars);
+        ranges.add_part({0, kCodePointMax}, kScalarValues);
       } else {
         for (const CodePointRange& range : kEscapedCanonically) ranges.add(range);
       }
@@ -209,7 +208,7 @@ CharacterRanges completions(const PartialCharacter& character, TextCoding coding
       const unsigned bits = 6 * missing;
       const CodePointRange range{character.value << bits,
                                  (character.value << bits) + (1u << bits) - 1};
-      ranges.add_part({std::max(range.first, kSmallest[length]), range.last}, kScalars);
+      ranges.add_part({std::max(range.first, kSmallest[length]), range.last}, kScalarValues);
       return ranges;
     }
   }

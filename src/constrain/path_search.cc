@@ -33,6 +33,7 @@ bool PathSearch::reaches(Graph& graph, const State& from) {
       continue;
     }
     ++i;
+    if (!budget_.take(1 + graph.work())) break;
     found = graph.goal(next);
     std::vector<Move> moves = found ? std::vector<Move>{} : graph.moves(next);
     way.push_back({std::move(next), std::move(moves)});
@@ -97,7 +98,7 @@ std::vector<PathSearch::Move> PathSearch::find_cheapest(Graph& graph, const Stat
       std::reverse(way.begin(), way.end());
       return way;
     }
-    if (seen.size() > kStatesMax) break;
+    if (seen.size() > kStatesMax || !budget_.take(1 + graph.work())) break;
     for (Move& move : graph.moves(state)) {
       Seen& next = seen[move.next];
       if (next.done || cost + move.cost >= next.cost) continue;

@@ -22,7 +22,7 @@ class PathSearch {
   struct Move {
     State next;
     std::uint32_t cost = 0;
-    std::uint32_t what = 0;  ///< the owner's
+    std::uint64_t what = 0;  ///< the owner's
   };
 
   class Graph {
@@ -31,7 +31,23 @@ class PathSearch {
     virtual bool goal(const State& state) = 0;
     /// The most promising one last.
     virtual std::vector<Move> moves(const State& state) = 0;
+    /// What the moves of one state cost, beside 1.
+    virtual std::uint64_t work() const { return 0; }
   };
+
+  /// What several searches may cost together. One that finds nothing left gives up.
+  struct Budget {
+    std::uint64_t left = UINT64_MAX;
+
+    bool take(std::uint64_t amount) {
+      const bool enough = amount <= left;
+      left = enough ? left - amount : 0;
+      return enough;
+    }
+  };
+
+  /// `budget` outlives this.
+  explicit PathSearch(Budget& budget) : budget_(budget) {}
 
   /// A goal can be reached.
   bool reaches(Graph& graph, const State& from);
@@ -54,6 +70,7 @@ class PathSearch {
   std::vector<Move> any_way(Graph& graph, State from);
   std::vector<Move> find_cheapest(Graph& graph, const State& from);
 
+  Budget& budget_;
   std::map<State, bool> known_;
   std::map<State, Move> next_;  // on cheapest ways
 };

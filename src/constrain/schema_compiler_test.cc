@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "constrain/json_machine_test_kit.h"
 #include "constrain/schema_form_oracle.h"
 
 namespace zerohop {
@@ -20,20 +21,9 @@ SchemaRefusal refusal_of(const std::string& schema, const SchemaOptions& options
   return refusal == nullptr ? SchemaRefusal{} : *refusal;
 }
 
-std::shared_ptr<const SchemaForm> form_of(const std::string& schema,
-                                          const SchemaOptions& options = {}) {
-  const CompiledSchema compiled = compile_schema(schema, options);
-  const auto* form = std::get_if<std::shared_ptr<const SchemaForm>>(&compiled);
-  if (form != nullptr) return *form;
-  const auto& refusal = std::get<SchemaRefusal>(compiled);
-  ADD_FAILURE() << schema << ": " << refusal.pointer << " " << refusal.keyword << ": "
-                << refusal.reason;
-  return nullptr;
-}
-
 bool accepts(const std::string& schema, const std::string& text,
              const SchemaOptions& options = {}) {
-  const auto form = form_of(schema, options);
+  const auto form = json_form_of(schema, options);
   const auto value = parse_json_node(text);
   EXPECT_TRUE(value.ok()) << text;
   return form != nullptr && value.ok() && SchemaFormOracle(*form).accepts(*value);
@@ -47,7 +37,7 @@ TEST(SchemaCompiler, AnswersEveryCaseOfTheCaseList) {
     const auto parsed = parse_json_node(line);
     ASSERT_TRUE(parsed.ok()) << line;
     ++cases;
-    const auto form = form_of(to_json_text(*parsed->find("schema")));
+    const auto form = json_form_of(to_json_text(*parsed->find("schema")));
     ASSERT_NE(form, nullptr) << line;
     for (const bool wanted : {true, false}) {
       for (const JsonNode& text : parsed->find(wanted ? "accept" : "reject")->items) {
@@ -168,7 +158,7 @@ TEST(SchemaCompiler, SaysWhenNothingSatisfiesASchema) {
 }
 
 TEST(SchemaCompiler, CutsAwayWhatCannotBeSatisfied) {
-  const auto form = form_of(R"({"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{}},
+  const auto form = json_form_of(R"({"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{}},
       "additionalProperties":false,
       "$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]}}})");
   ASSERT_NE(form, nullptr);
@@ -179,7 +169,7 @@ TEST(SchemaCompiler, CutsAwayWhatCannotBeSatisfied) {
 }
 
 TEST(SchemaCompiler, DeclaresPropertiesInTheOrderOfTheSchema) {
-  const auto form = form_of(R"({"type":"object","required":["z","c"],"properties":
+  const auto form = json_form_of(R"({"type":"object","required":["z","c"],"properties":
       {"c":{},"a":{},"b":{}},"allOf":[{"properties":{"d":{},"a":{}}}],
       "additionalProperties":{"type":"null"}})");
   ASSERT_NE(form, nullptr);
@@ -190,14 +180,15 @@ TEST(SchemaCompiler, DeclaresPropertiesInTheOrderOfTheSchema) {
 }
 
 TEST(SchemaCompiler, CountsTheBytesOfTheShortestDocument) {
-  EXPECT_EQ(form_of(R"({"type":"object","required":["ab","c"],"properties":{"ab":{"type":"null"},
-      "c":{"type":"array","minItems":2}}})")
-                ->shortest_bytes[0],
-            21U);
-  EXPECT_EQ(form_of(R"({"enum":["abc","\n"]})")->shortest_bytes[0], 4U);
   EXPECT_EQ(
-      form_of(R"({"type":"array","contains":{"const":"xy"},"minContains":2})")->shortest_bytes[0],
-      11U);
+      json_form_of(R"({"type":"object","required":["ab","c"],"properties":{"ab":{"type":"null"},
+      "c":{"type":"array","minItems":2}}})")
+          ->shortest_bytes[0],
+      21U);
+  EXPECT_EQ(json_form_of(R"({"enum":["abc","\n"]})")->shortest_bytes[0], 4U);
+  EXPECT_EQ(json_form_of(R"({"type":"array","contains":{"const":"xy"},"minContains":2})")
+                ->shortest_bytes[0],
+            11U);
 }
 
 TEST(SchemaCompiler, StrictObjectsHaveTheirDeclaredPropertiesAlone) {
@@ -274,7 +265,7 @@ TEST(SchemaCompiler, ManyConstantsAreOneAlternative) {
   for (int i = 0; i < 2'000; ++i) {
     values += (i > 0 ? "," : "") + (R"({"const":"v)" + std::to_string(i) + "\"}");
   }
-  const auto form = form_of(R"({"oneOf":[)" + values + "]}");
+  const auto form = json_form_of(R"({"oneOf":[)" + values + "]}");
   ASSERT_NE(form, nullptr);
   EXPECT_EQ(form->nodes[SchemaForm::kRoot].size(), 1U);
 }
@@ -285,7 +276,7 @@ TEST(SchemaCompiler, AnObjectOfManyKindsNeedsOneAlternativeEach) {
     kinds += (i > 0 ? "," : "") + (R"({"properties":{"kind":{"const":"k)" + std::to_string(i) +
                                    R"("},"x":{"type":"integer"}},"required":["kind","x"]})");
   }
-  const auto form = form_of(R"({"type":"object","oneOf":[)" + kinds + "]}");
+  const auto form = json_form_of(R"({"type":"object","oneOf":[)" + kinds + "]}");
   ASSERT_NE(form, nullptr);
   EXPECT_EQ(form->nodes[SchemaForm::kRoot].size(), 30U);
 }

@@ -9,7 +9,8 @@ SoftBias::SoftBias(std::shared_ptr<const TokenTrie> tokens,
                    std::shared_ptr<const std::vector<SoftRule>> rules)
     : tokens_(std::move(tokens)), rules_(std::move(rules)) {}
 
-void SoftBias::begin() {
+void SoftBias::begin(std::string_view tool) {
+  tool_ = tool;
   where_ = Where::kStructure;
   in_string_ = false;
   escaped_ = false;
@@ -90,7 +91,7 @@ std::span<const LogitBias> SoftBias::biases() {
   biases_.clear();
   if (where_ != Where::kValue) return {};
   for (const SoftRule& rule : *rules_) {
-    if (rule.argument != name_) continue;
+    if (rule.argument != name_ || rule.tool != tool_) continue;
     for (const std::string& value : rule.values) {
       if (!value.starts_with(written_)) continue;
       continue_value(std::string_view(value).substr(written_.size()), rule.bias);

@@ -1,11 +1,11 @@
 // Soft rescoring: tokens that go on with a value that is known to be good get a little more weight.
 //
 // Live tool arguments: the conversation says which values an argument may sensibly have (the ids of
-// the user's orders). A rule gives these as JSON texts; while the model writes that argument, and
-// as long as what it has written is the beginning of such a value, every token that continues one
-// of them gets `bias` added to its logit. It steers and never forbids: what is legal is the
-// constraint's business, and a model that is sure of another value writes it. +2.5 makes a token 12
-// times as likely against others.
+// the user's orders). A rule gives these as JSON texts; while the model writes that argument in a
+// call of that tool, and as long as what it has written is the beginning of such a value, every
+// token that continues one of them gets `bias` added to its logit. It steers and never forbids:
+// what is legal is the constraint's business, and a model that is sure of another value writes it.
+// +2.5 makes a token 12 times as likely against others.
 //
 // The rules are shared and immutable; a SoftBias follows one sequence, engine thread only.
 #pragma once
@@ -23,6 +23,7 @@
 namespace zerohop {
 
 struct SoftRule {
+  std::string tool;                 ///< in whose calls; another tool's are left alone
   std::string argument;             ///< the member whose value it is, at any depth
   std::vector<std::string> values;  ///< scalars as JSON texts: "\"A-17\"", "42"
   float bias = 2.5f;
@@ -33,8 +34,9 @@ class SoftBias {
   SoftBias(std::shared_ptr<const TokenTrie> tokens,
            std::shared_ptr<const std::vector<SoftRule>> rules);
 
-  /// A JSON text (the arguments of a call) begins; until then, and after end(), nothing is biased.
-  void begin();
+  /// The arguments of a call of `tool` begin, a JSON text; until then, and after end(), nothing is
+  /// biased.
+  void begin(std::string_view tool);
   void end() { where_ = Where::kOutside; }
   /// The bytes of an accepted token.
   void accept(std::string_view bytes);
@@ -59,6 +61,7 @@ class SoftBias {
   std::shared_ptr<const TokenTrie> tokens_;
   std::shared_ptr<const std::vector<SoftRule>> rules_;
   Where where_ = Where::kOutside;
+  std::string tool_;  // of the call
   bool in_string_ = false;
   bool escaped_ = false;
   std::string name_;     // the last string, without quotes, as it was written

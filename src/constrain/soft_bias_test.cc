@@ -13,7 +13,7 @@ class SoftBiasTest : public testing::Test {
  protected:
   std::set<std::string> favoured(std::string_view text) {
     SoftBias soft(tokens_, rules_);
-    soft.begin();
+    soft.begin("cancel");
     soft.accept(text);
     std::set<std::string> found;
     for (const LogitBias& bias : soft.biases()) {
@@ -26,8 +26,8 @@ class SoftBiasTest : public testing::Test {
   std::shared_ptr<const TokenTrie> tokens_ =
       vocabulary_of({"\"A", "A-1", "-1", "\"A-", " \"A", "B", "17\"", "\",", "A-2"});
   std::shared_ptr<const std::vector<SoftRule>> rules_ =
-      std::make_shared<const std::vector<SoftRule>>(
-          std::vector<SoftRule>{{.argument = "order", .values = {"\"A-17\"", "\"A-18\"", "42"}}});
+      std::make_shared<const std::vector<SoftRule>>(std::vector<SoftRule>{
+          {.tool = "cancel", .argument = "order", .values = {"\"A-17\"", "\"A-18\"", "42"}}});
 };
 
 using Set = std::set<std::string>;
@@ -57,11 +57,21 @@ TEST_F(SoftBiasTest, KeepsOutOfOtherValuesAndPlaces) {
   EXPECT_FALSE(favoured("{\"a\":{\"order\":").empty());
 }
 
+TEST_F(SoftBiasTest, LeavesAnotherToolsArgumentOfTheSameNameAlone) {
+  SoftBias soft(tokens_, rules_);
+  soft.begin("find");
+  soft.accept("{\"order\":");
+  EXPECT_TRUE(soft.biases().empty());
+  soft.begin("cancel");
+  soft.accept("{\"order\":");
+  EXPECT_FALSE(soft.biases().empty());
+}
+
 TEST_F(SoftBiasTest, SaysNothingOutsideOfArguments) {
   SoftBias soft(tokens_, rules_);
   soft.accept("{\"order\":");
   EXPECT_TRUE(soft.biases().empty());
-  soft.begin();
+  soft.begin("cancel");
   soft.accept("{\"order\":");
   EXPECT_FALSE(soft.biases().empty());
   soft.end();

@@ -164,6 +164,11 @@ TEST(TagMachine, RefusesSetsThatMeanNothing) {
   EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = "{", .place = TagRule::Place::kBeginning}},
                                  .calls_min = 1})
                    .ok());
+  // Text that must not come is no section that can still begin behind a text.
+  EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = "{", .place = TagRule::Place::kBeginning}},
+                                 .never_in_text = {"<call>"},
+                                 .calls_min = 1})
+                   .ok());
   EXPECT_FALSE(make_tag_machine({.calls_min = 1}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .calls_min = 2, .calls_max = 1}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = ""}}}).ok());

@@ -21,9 +21,11 @@ Result<void> check_calls(const TagSet& set) {
 }
 
 Result<void> check_triggers(const TagSet& set) {
+  bool anywhere = false;  // some section can begin behind text
   std::vector<std::string> triggers = set.never_in_text;
   for (const TagRule& rule : set.rules) {
     if (rule.place == TagRule::Place::kAnywhere) {
+      anywhere = true;
       triggers.push_back(rule.trigger);
     } else if (rule.trigger.size() != 1 ||
                is_tag_space(static_cast<unsigned char>(rule.trigger[0]))) {
@@ -31,7 +33,7 @@ Result<void> check_triggers(const TagSet& set) {
     }
   }
   // Only in front of a text does a section that stands at its beginning find its way in.
-  const bool only_leading = set.calls_min > 0 && triggers.empty();
+  const bool only_leading = set.calls_min > 0 && !anywhere;
   if (only_leading && set.text != TagSet::Text::kNone) {
     return refused("a call is asked for that may be missed");
   }

@@ -32,15 +32,6 @@ void MaskBuilder::add(const TokenMask& mask) {
   for (std::size_t i = 0; i < mask.bits.size(); ++i) mask_.bits[i] |= mask.bits[i];
 }
 
-void MaskBuilder::remove(Token token) {
-  if (mask_.bits.empty()) {
-    std::erase(mask_.ids, token);
-    return;
-  }
-  const auto index = static_cast<std::size_t>(token);
-  mask_.bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
-}
-
 bool MaskBuilder::few_bits() const {
   std::size_t count = 0;
   for (const std::uint64_t word : mask_.bits) {

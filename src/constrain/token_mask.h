@@ -53,9 +53,21 @@ class MaskBuilder {
   void add(std::span<const std::uint32_t> tokens) {
     for (const std::uint32_t token : tokens) add(static_cast<Token>(token));
   }
+  void remove(std::span<const std::uint32_t> tokens) {
+    for (const std::uint32_t token : tokens) remove(static_cast<Token>(token));
+  }
   void add(const TokenMask& mask);
-  void remove(Token token);
+  void add(const MaskBuilder& other) { add(other.mask_); }
+  void remove(Token token) {
+    if (mask_.bits.empty()) {
+      std::erase(mask_.ids, token);
+      return;
+    }
+    const auto index = static_cast<std::size_t>(token);
+    mask_.bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+  }
   TokenMask take();
+  std::size_t width() const { return width_; }
 
  private:
   static constexpr std::size_t kListMax = 32;

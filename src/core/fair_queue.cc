@@ -117,9 +117,10 @@ void FairQueue::lift(const Work& work) {
 
 // Negative `tokens` are given back.
 void FairQueue::add(const Work& work, double tokens) {
-  const double charged = tokens / options_.classes[class_of(work)].weight;
+  const double served = tokens / options_.classes[class_of(work)].weight;
+  const double charged = served / work.queued.weight;
   ClassBooks& books = books_of(work);
-  books.served += charged;
+  books.served += served;
   Account& account = account_of(work);
   if (account.by_due.empty() && account.running > 0) {
     account.counter += charged;
@@ -162,6 +163,7 @@ void FairQueue::forget(std::size_t priority) {
 // ---- waiting ----
 
 void FairQueue::push(const QueuedWork& queued) {
+  ZH_CHECK(queued.weight > 0);
   const auto [place, is_new] = works_.emplace(queued.id, Work{queued});
   ZH_CHECK(is_new);
   Work& work = place->second;

@@ -5,11 +5,12 @@
 //   request     within a tenant, the one with the fewest tokens to compute, ageing with its wait
 //
 // Virtual token counters (Sheng et al., "Fairness in Serving Large Language Models", OSDI 2024):
-// each tenant is charged for what was computed for it, divided by its class's weight; whoever has
-// the lowest counter goes next. Charged are computed tokens: what was found in the prefix cache is
-// cheap for everybody. A tenant has one counter for each class that it uses. The tokens of a prompt
-// are charged when it starts, as in the paper, so that several starts in a row are fair; what
-// charge() then reports is taken off that first, and what was never computed is given back.
+// each tenant is charged for what was computed for it, divided by the weights of its class and its
+// own; whoever has the lowest counter goes next. Charged are computed tokens: what was found in the
+// prefix cache is cheap for everybody. A tenant has one counter for each class that it uses. The
+// tokens of a prompt are charged when it starts, as in the paper, so that several starts in a row
+// are fair; what charge() then reports is taken off that first, and what was never computed is
+// given back.
 //
 // Idle time is not saved up, but for a small credit: a tenant that comes back is lifted to the
 // level less `idle_credit`. The level is the lowest counter of those that wait, or of those that
@@ -18,8 +19,8 @@
 //
 //   2 · max(longest prompt, tokens computed for the running ones between two starts) + credit
 //
-// tokens ahead (theorem 4.4 of the paper, plus the credit). Work-conserving: capacity is never kept
-// idle for a tenant that does not wait, except what a class has reserved.
+// tokens by weight ahead (theorem 4.4 of the paper, plus the credit). Work-conserving: capacity is
+// never kept idle for a tenant that does not wait, except what a class has reserved.
 //
 // Classes. As long as nobody of a lower class has waited for `ageing`, the highest class that waits
 // goes first. A class whose oldest request has waited that long takes part by its weight: of
@@ -92,6 +93,8 @@ struct QueuedWork {
   /// When it has to start to meet its deadline (latest_start() in core/service_estimate.h). Moves
   /// it forward among those of its own tenant only.
   std::optional<TimePoint> start_by = {};
+  /// > 0. Of its tenant among those of the same class: with twice the weight goes twice as much.
+  double weight = 1;
 };
 
 class FairQueue {

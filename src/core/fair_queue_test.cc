@@ -75,6 +75,19 @@ TEST(FairQueue, PutsWhoeverWasServedLessFirst) {
   EXPECT_EQ(serve(queue, kStart), 2u);
 }
 
+TEST(FairQueue, GivesATenantOfTwiceTheWeightTwiceAsMuch) {
+  FairQueue queue(options(1));
+  std::map<std::uint64_t, int> served;
+  for (std::uint64_t id = 1; id <= 60; ++id) {
+    QueuedWork queued = work(id, id <= 30 ? kHeavy : kLight, 100);
+    queued.weight = id <= 30 ? 2 : 1;
+    queue.push(queued);
+  }
+  for (int turn = 0; turn < 30; ++turn) ++served[serve(queue, kStart) <= 30 ? 1 : 2];
+  EXPECT_EQ(served[1], 20);
+  EXPECT_EQ(served[2], 10);
+}
+
 TEST(FairQueue, ChargesNothingForWhatWasCached) {
   FairQueue queue(options(8));
   queue.push(work(1, kHeavy, 2000));

@@ -148,7 +148,8 @@ class FairQueueTwin {
 
   void pay(const Work& work, double tokens) {
     const std::size_t k = class_of(work.queued);
-    tenants_[{k, work.queued.tenant}].counter += tokens / options_.classes[k].weight;
+    tenants_[{k, work.queued.tenant}].counter +=
+        tokens / options_.classes[k].weight / work.queued.weight;
     served_[k] += tokens / options_.classes[k].weight;
   }
 
@@ -288,6 +289,7 @@ class FairQueuePair {
     work.uncached_tokens = static_cast<std::uint32_t>(pick_(3) == 0 ? pick_(3000) : pick_(60));
     work.arrived_at = now_ - std::chrono::milliseconds(pick_(5) == 0 ? pick_(2000) : 0);
     if (pick_(6) == 0) work.start_by = now_ + std::chrono::milliseconds(pick_(1000));
+    if (work.tenant.value > 2) work.weight = work.tenant.value == 3 ? 4 : 0.25;
     queue_.push(work);
     twin_.push(work);
     waiting_.push_back(work.id);

@@ -18,11 +18,20 @@ inline constexpr std::size_t kBodyBytesMax = 32u << 20;
 inline constexpr std::size_t kHeadBytesMax = 32u << 10;
 /// Open connections; each idle one costs about 5 KiB, of which 2 are its read buffer.
 inline constexpr std::size_t kConnectionsMax = 10'000;
+/// Open connections of one address (of one IPv6 /64). A tenth, so that ten can be served beside
+/// one that takes all it can get.
+inline constexpr std::size_t kAddressConnectionsMax = 1'000;
+/// Requests of one address a minute, refused ones too. A refusal costs some 50 µs, so an address
+/// that asks as often as it may takes a twentieth of a core; whole offices behind one router ask
+/// less.
+inline constexpr std::size_t kAddressRequestsPerMinute = 60'000;
 /// A request that arrives before its predecessor on the same connection was answered waits in the
 /// read buffer; beyond this many bytes the socket is simply not read (TCP pushes back).
 inline constexpr std::size_t kPipelinedBytesMax = 64u << 10;
 /// A head trickling in byte by byte must not hold a connection (slowloris).
 inline constexpr std::chrono::seconds kHeadTimeout{10};
+/// From accept to the end of a TLS handshake, the line or header of a balancer included.
+inline constexpr std::chrono::seconds kHandshakeTimeout{10};
 /// Longest silence inside a body.
 inline constexpr std::chrono::seconds kBodyTimeout{30};
 /// After that time a body must have come at this rate on average, bytes per second: one byte every

@@ -6,11 +6,24 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/error.h"
+
 namespace zerohop {
+
+/// A prompt as the engine is going to compute it.
+struct PromptShare {
+  std::uint32_t uncached = 0;  ///< tokens
+  std::uint32_t cached = 0;
+};
 
 class TokenMeter {
  public:
   virtual ~TokenMeter() = default;
+
+  /// Asked once, when the request reaches the engine and it is known how much of its prompt is
+  /// cached; nothing has been computed then. An error: the request ends with it. What of the cached
+  /// part is lost until the start still counts as cached in its usage.
+  virtual std::optional<Error> admit_prompt(const PromptShare&) { return std::nullopt; }
 
   /// Takes one output token from the budget. False: there is none left; the token must not be sent
   /// and the stream ends with FinishReason::kMaxTokens.

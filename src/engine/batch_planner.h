@@ -50,7 +50,6 @@
 #include <span>
 #include <vector>
 
-#include "core/limits.h"
 #include "engine/cost_model.h"
 
 namespace zerohop {
@@ -63,9 +62,12 @@ struct PlanInput {
   std::uint32_t rank = 0;      ///< of prompts: lower goes first; equal ones in the order given
   bool aged = false;           ///< of prompts: was passed over for long
 
-  /// It has a row in every step: its last token, and perhaps some that a constraint forced behind
-  /// it, or that it has lost. With more it catches up like a prompt.
-  bool is_decoder() const { return decoding && pending <= 1 + limits::kForcedTokensMax; }
+  /// Of `pending`: those in front of the last sampled token, whose cells were there and are gone.
+  std::uint32_t lost = 0;
+
+  /// It has a row in every step: its last sampled token, and perhaps some that a constraint forced
+  /// behind it. One that has lost cells catches up like a prompt.
+  bool is_decoder() const { return decoding && lost == 0; }
 };
 
 /// What a step may hold. Exact steps never mix: the library computes a lone row of a prompt by

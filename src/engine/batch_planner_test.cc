@@ -58,10 +58,17 @@ TEST(BatchPlanner, GivesPromptsTheirShareBesideForcedTokens) {
   EXPECT_GE(rows[2] + 2, rows[0] + rows[1]);
 }
 
-TEST(BatchPlanner, TakesADecoderWithMoreThanForcedTokensForAPrompt) {
+TEST(BatchPlanner, TakesADecoderThatHasLostCellsForAPrompt) {
   EXPECT_TRUE(forced(limits::kForcedTokensMax).is_decoder());
-  EXPECT_FALSE(forced(limits::kForcedTokensMax + 1).is_decoder());
   EXPECT_FALSE(prompt(1).is_decoder());
+  PlanInput lost = forced(1);
+  lost.lost = 1;
+  EXPECT_FALSE(lost.is_decoder());
+  const std::vector<PlanInput> inputs{decoder(), {20, 0, true, 0, false, 19}};
+  PlanOptions tight = options();
+  tight.itl_objective = milliseconds(1);
+  EXPECT_EQ(plan_rows(inputs, CostModel(), tight),
+            (std::vector<std::uint32_t>{1, limits::kPrefillRowsMin}));
 }
 
 TEST(BatchPlanner, SpendsWhatDecodersLeaveOnThePrompt) {
@@ -89,7 +96,7 @@ TEST(BatchPlanner, TakesLongerStepsWhileNobodyDecodes) {
 }
 
 TEST(BatchPlanner, KeepsToTheObjectiveWhileADecoderCatchesUp) {
-  const std::vector<PlanInput> lost{{300, 0, true}};
+  const std::vector<PlanInput> lost{{300, 0, true, 0, false, 299}};
   const std::vector<PlanInput> fresh{{300, 0, false}};
   EXPECT_LT(plan_rows(lost, CostModel(), options())[0],
             plan_rows(fresh, CostModel(), options())[0]);

@@ -75,9 +75,10 @@ std::optional<Token> EngineLoop::draw(Sequence& sequence) {
 void EngineLoop::accept(Sequence& sequence, Token token) {
   ++sampled_;
   if (table_.is_end_of_generation(token)) {
-    finish(sequence, end_reason(sequence));
-  } else if (let_out(sequence, token) && sequence.constraint) {
-    let_out_forced(sequence);
+    finish(sequence, end_reason(sequence, FinishReason::kEndOfTurn));
+  } else if (let_out(sequence, token)) {
+    sequence.sampled_at = sequence.size() - 1;
+    if (sequence.constraint) let_out_forced(sequence);
   }
 }
 
@@ -101,9 +102,11 @@ bool EngineLoop::let_out(Sequence& sequence, Token token) {
   for (Event& event : stage_events_) emit(sequence, std::move(event));
   sequence.usage.thinking_tokens = request.stage->thinking_tokens();
   if (verdict.end) {
-    report_end(sequence, *verdict.end, verdict.stop_sequence);
+    const bool stopped = *verdict.end == FinishReason::kStopSequence;
+    const FinishReason reason = stopped ? *verdict.end : end_reason(sequence, *verdict.end);
+    report_end(sequence, reason, verdict.stop_sequence);
   } else if (sequence.constraint && sequence.constraint->must_end()) {
-    finish(sequence, end_reason(sequence));
+    finish(sequence, end_reason(sequence, FinishReason::kEndOfTurn));
   } else if (sequence.usage.output_tokens == sequence.output_limit) {
     finish(sequence, sequence.limit_reason);
   } else {
@@ -125,6 +128,7 @@ void EngineLoop::finish(Sequence& sequence, FinishReason reason) {
 void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string stop_sequence) {
   emit(sequence, Finished{reason, std::move(stop_sequence), sequence.usage});
   ++state_.requests_finished;
+  if (closed_early(sequence)) ++state_.constraints.closed_early;
   learn_request_time(sequence);
   release_slot(sequence, Keep::kCells);
   forget(sequence);

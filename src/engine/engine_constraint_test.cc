@@ -15,6 +15,15 @@ FakeModelOptions wants(Token token) {
   return options;
 }
 
+// Takes the text up to `>` for a call.
+class EndingStage final : public OutputStage {
+ public:
+  StageVerdict accept(Token, std::string_view bytes, std::vector<Event>&) override {
+    return bytes == ">" ? StageVerdict{FinishReason::kToolUse, ""} : StageVerdict{};
+  }
+  FinishReason flush(FinishReason reason, std::vector<Event>&) override { return reason; }
+};
+
 const Finished& finished(const HarnessClient& client) {
   const auto* end = client.find<Finished>();
   ZH_CHECK(end != nullptr);
@@ -163,6 +172,8 @@ TEST(EngineConstraint, SaysWhetherAnAnswerIsWholeOrWasBroughtToItsEnd) {
            Case{"<x*>", 5, "<xxx>", FinishReason::kMaxTokens, true},  // had to close
            Case{"<x{3}>", 5, "<xxx>", FinishReason::kEndOfTurn},      // closed by itself
            Case{"<(x{9}|y)>", 5, "<y>", FinishReason::kMaxTokens, true},  // had to be the short one
+           // Had to close, and could have gone on behind the end.
+           Case{"<x*>y*", 5, "<xxx>", FinishReason::kMaxTokens, true},
        }) {
     EngineHarness engine(wants('x'), harness_context());
     const auto client = engine.complete(constrained(regex(one.pattern), one.max_tokens));
@@ -171,6 +182,36 @@ TEST(EngineConstraint, SaysWhetherAnAnswerIsWholeOrWasBroughtToItsEnd) {
     EXPECT_EQ(engine.loop->snapshot().constraints.closed_early, one.closed_early ? 1u : 0u)
         << one.pattern;
   }
+}
+
+// A stage that knows by itself where a call is whole: the constraint ends there as well, or could
+// go on.
+TEST(EngineConstraint, SaysThatAnAnswerWasBroughtToItsEndWhereItsStageEndsIt) {
+  for (const char* pattern : {"<x*>", "<x*>y*"}) {
+    for (const std::uint32_t max_tokens : {5u, 50u}) {
+      for (const bool cut : {false, true}) {
+        SCOPED_TRACE(testing::Message() << pattern << " " << max_tokens << " " << cut);
+        EngineHarness engine(wants(cut ? 'x' : '>'), harness_context());
+        HarnessRequest request = constrained(regex(pattern), max_tokens);
+        request.stage = std::make_unique<EndingStage>();
+        const auto client = engine.complete(std::move(request));
+        EXPECT_EQ(finished(*client).reason,
+                  cut ? FinishReason::kMaxTokens : FinishReason::kToolUse);
+        EXPECT_EQ(finished(*client).usage.output_tokens, cut ? max_tokens : 2u);
+        EXPECT_EQ(engine.loop->snapshot().constraints.closed_early, cut ? 1u : 0u);
+      }
+    }
+  }
+}
+
+// A stop sequence is what the client asked for, however many tokens were left.
+TEST(EngineConstraint, SaysThatAStopSequenceMatchedInATextThatHadToEnd) {
+  EngineHarness engine(wants('x'), harness_context());
+  HarnessRequest request = constrained(regex("<x*>"), 5);
+  request.stops = {">"};
+  const auto client = engine.complete(std::move(request));
+  EXPECT_EQ(finished(*client).reason, FinishReason::kStopSequence);
+  EXPECT_EQ(engine.loop->snapshot().constraints.closed_early, 1u);
 }
 
 // One that says beforehand where it will cut, or does not.
@@ -203,13 +244,33 @@ TEST(EngineConstraint, ClosesTheTextWithinABudgetThatIsKnown) {
   }
 }
 
-TEST(EngineConstraint, RefusesWhatABudgetLeavesNoRoomFor) {
-  EngineHarness engine(wants('x'), harness_context());
-  HarnessRequest request = constrained(regex("x{20}"), 50);
-  request.meter = std::make_unique<Budget>(19, Budget::Foresight::kFull);
-  const auto client = engine.complete(std::move(request));
-  ASSERT_NE(refusal(*client), nullptr);
-  EXPECT_NE(refusal(*client)->message.find("only 19 may be generated"), std::string::npos);
+// Of what binds the least wins; where several do, what the client can change.
+TEST(EngineConstraint, SaysWhatLeavesNoRoom) {
+  const std::string shortest =
+      "the shortest answer that the asked for structure allows takes 20 tokens, but ";
+  struct Case {
+    std::uint64_t budget;
+    std::uint32_t max_tokens;
+    std::size_t prompt;
+    const char* field;
+    std::string message;
+  };
+  for (const Case& one : {
+           Case{19, 50, 3, "", "the token budget of this request leaves 19"},
+           Case{17, 19, 238, "", "the token budget of this request leaves 17"},
+           Case{19, 19, 3, "max_tokens", "only 19 may be generated"},
+           Case{30, 17, 237, "max_tokens", "only 17 may be generated"},
+           Case{18, 50, 238, "", "a prompt of 238 tokens leaves 18 in the context window of 256"},
+       }) {
+    EngineHarness engine(wants('x'), harness_context());
+    HarnessRequest request =
+        constrained(regex("x{20}"), one.max_tokens, 0, std::string(one.prompt, 'p'));
+    request.meter = std::make_unique<Budget>(one.budget, Budget::Foresight::kFull);
+    const auto client = engine.complete(std::move(request));
+    ASSERT_NE(refusal(*client), nullptr);
+    EXPECT_EQ(refusal(*client)->field, one.field);
+    EXPECT_EQ(refusal(*client)->message, shortest + one.message);
+  }
 }
 
 TEST(EngineConstraint, CutsOnTheExactTokenOfABudgetThatSaysNothing) {
@@ -379,7 +440,7 @@ TEST(EngineConstraint, FavoursValuesThatTheConversationHas) {
         constrained(regex(R"re(\{"note": "[ABC]", "id": "[ABC]-[0-9]*"\})re"), 60);
     request.stage = std::make_unique<CallStage>();
     request.soft_rules = std::make_shared<const std::vector<SoftRule>>(
-        std::vector<SoftRule>{{"id", {"\"" + value + "\""}, 100.0f}});
+        std::vector<SoftRule>{{"name", "id", {"\"" + value + "\""}, 100.0f}});
     const auto client = engine.complete(std::move(request));
     EXPECT_NE(arguments(*client).find("\"id\": \"" + value + "\""), std::string::npos)
         << arguments(*client);

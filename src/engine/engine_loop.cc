@@ -290,6 +290,11 @@ void EngineLoop::take_inbox() {
       refuse_hopeless(*sequence);
       continue;
     }
+    if (std::optional<Error> refused = meter_refusal(*sequence)) {
+      leave_unstarted(*sequence);
+      fail(*sequence, *std::move(refused), Keep::kNothing);
+      continue;
+    }
     std::optional<TimePoint> start_by;
     if (sequence->request.scheduling.deadline) {
       start_by =
@@ -298,6 +303,15 @@ void EngineLoop::take_inbox() {
     }
     waiting_.admit(std::move(sequence), start_by);
   }
+}
+
+// Whether a budget has no room for its prompt, of which it is known here what has to be computed.
+std::optional<Error> EngineLoop::meter_refusal(Sequence& sequence) const {
+  if (!sequence.request.meter) return std::nullopt;
+  // The last token is computed in any case: its logits are not kept.
+  const std::uint32_t uncached = std::max(sequence.uncached, 1u);
+  sequence.promised_cached = static_cast<std::uint32_t>(sequence.size()) - uncached;
+  return sequence.request.meter->admit_prompt({uncached, sequence.promised_cached});
 }
 
 // A warm prefix goes the way of a request that wants no answer: it is found in the state that was

@@ -168,6 +168,7 @@ class EngineLoop {
   std::optional<Aside> prefix_to_wait_for(const Sequence& sequence);
   bool is_ready(const Sequence& sequence);
   std::uint32_t uncached_tokens(const Sequence& sequence) const;
+  std::optional<Error> meter_refusal(Sequence& sequence) const;
   Sequence* find_running(WorkId id) const;
   bool place(Sequence& sequence);
   bool occupy(Sequence& sequence);
@@ -230,7 +231,8 @@ class EngineLoop {
   void begin_constraint(Sequence& sequence);
   void limit_by_meter(Sequence& sequence) const;
   void follow_soft(Sequence& sequence, Token token) const;
-  FinishReason end_reason(const Sequence& sequence);
+  static FinishReason end_reason(const Sequence& sequence, FinishReason reason);
+  static bool closed_early(const Sequence& sequence);
   void let_out_forced(Sequence& sequence);
 
   // Failed steps (engine_recover.cc)

@@ -354,6 +354,44 @@ TEST(EngineLoop, CutsAStreamOnTheExactTokenOfItsBudget) {
   EXPECT_EQ(client->find<Finished>()->reason, FinishReason::kMaxTokens);
 }
 
+// Admits prompts of which no more than so many tokens have to be computed.
+class PromptAllowance final : public TokenMeter {
+ public:
+  explicit PromptAllowance(std::uint32_t uncached) : uncached_(uncached) {}
+  std::optional<Error> admit_prompt(const PromptShare& share) override {
+    if (share.uncached <= uncached_) return std::nullopt;
+    return Error{ErrorCode::kRateLimited,
+                 std::to_string(share.uncached) + " uncached of " +
+                     std::to_string(share.uncached + share.cached),
+                 "",
+                 {}};
+  }
+  bool spend_output_token() override { return true; }
+
+ private:
+  std::uint32_t uncached_;
+};
+
+TEST(EngineLoop, AsksTheBudgetWithWhatIsCachedBeforeItComputes) {
+  EngineHarness engine(never_ends(), harness_context());
+  const auto ask = [&engine](std::uint32_t allowed) {
+    HarnessRequest request{.prompt = std::string(100, 'p'), .max_tokens = 2};
+    request.meter = std::make_unique<PromptAllowance>(allowed);
+    return engine.complete(std::move(request));
+  };
+  const auto refused = ask(10);
+  ASSERT_NE(refused->find<Failed>(), nullptr);
+  EXPECT_EQ(refused->find<Failed>()->error.code, ErrorCode::kRateLimited);
+  EXPECT_EQ(refused->find<Started>(), nullptr);
+  EXPECT_EQ(engine.loop->snapshot().prompt_tokens(), 0u);
+  EXPECT_NE(ask(1'000)->find<Finished>(), nullptr);
+  // The same prompt again: now it is cached, but for the last token, which is computed always.
+  const auto again = ask(1);
+  EXPECT_NE(again->find<Finished>(), nullptr);
+  EXPECT_EQ(again->find<Started>()->usage.prompt_tokens_cached, 99u);
+  EXPECT_NE(ask(0)->find<Failed>(), nullptr);
+}
+
 TEST(EngineLoop, WakesReadersOnceAStepForAllStreams) {
   EngineHarness engine(never_ends(), harness_context());
   for (int i = 0; i < 4; ++i) engine.submit({.prompt = "w", .max_tokens = 10});

@@ -178,12 +178,15 @@ bool EngineLoop::occupy(Sequence& sequence) {
 
 // The first time that a sequence has a slot.
 void EngineLoop::begin(Sequence& sequence) {
-  sequence.usage.prompt_tokens_cached = static_cast<std::uint32_t>(sequence.computed);
+  // A budget was asked while the request came in. Billing more than it granted, because somebody
+  // else's prompt pushed cells out meanwhile, would overdraw it.
+  const auto found = static_cast<std::uint32_t>(sequence.computed);
+  sequence.usage.prompt_tokens_cached = std::max(found, sequence.promised_cached);
   sequence.charged = sequence.computed;
   sequence.began_at = now_;
   if (sequence.warm) return;
   if (sequence.constraint) begin_constraint(sequence);
-  state_.prompt_tokens_cached += sequence.usage.prompt_tokens_cached;
+  state_.prompt_tokens_cached += found;
   Started started{sequence.usage, now_ - sequence.request.submitted_at};
   if (options_.exactness == Exactness::kFast) {
     const CacheWishes& wishes = sequence.request.cache;

@@ -54,10 +54,14 @@ PlanInput EngineLoop::plan_input(const Sequence& sequence) const {
   input.computed = static_cast<std::uint64_t>(sequence.computed);
   input.decoding = sequence.phase == Phase::kDecode;
   const auto computed = static_cast<std::uint32_t>(sequence.computed);
+  if (input.decoding && sequence.computed < sequence.sampled_at) {
+    input.lost = static_cast<std::uint32_t>(sequence.sampled_at - sequence.computed);
+  }
   if (options_.exactness == Exactness::kExact && input.decoding) {
     const std::uint32_t prompt = sequence.usage.prompt_tokens;
     input.decoding = computed >= prompt;
     input.pending = input.decoding ? 1 : prompt - computed;
+    input.lost = 0;
   }
   const std::uint32_t mark = sequence.request.marked_tokens;
   if (!context_->capabilities().can_cut_tail && computed < mark) {

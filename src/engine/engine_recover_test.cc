@@ -58,6 +58,23 @@ TEST(EngineRecover, FailsOnlyTheRequestWhoseLogitsAreNoNumbers) {
   }
 }
 
+// What it has to compute again is no text that a constraint forced behind its last token: it
+// advances like a prompt, however full steps are, and not by the one row of a decoder.
+TEST(EngineRecover, CatchesUpInPiecesHoweverFewCellsWereLost) {
+  int draws = 0;
+  FakeModelOptions model = endless_model();
+  model.not_finite = [&draws](const BatchRow&) { return ++draws == 5; };
+  EngineOptions options;
+  options.itl_objective = Duration(1);
+  EngineHarness engine(model, harness_context(), options);
+  engine.submit({.prompt = prompt_of(20, 1), .max_tokens = 10});
+  while (engine.loop->snapshot().retries_not_finite == 0) ASSERT_TRUE(engine.step());
+  const std::size_t failed = engine.steps.size();
+  while (draws == 5) ASSERT_TRUE(engine.step());
+  // The prompt and four tokens.
+  EXPECT_EQ(engine.steps.size() - failed, 24 / limits::kPrefillRowsMin);
+}
+
 TEST(EngineRecover, ComputesAStepAgainWhoseLogitsWereNoNumbersOnce) {
   for (const TestLayout& layout : all_layouts()) {
     int rows = 0;

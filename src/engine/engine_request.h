@@ -27,6 +27,7 @@ using EngineRequestId = StrongId<EngineRequestTag, std::uint64_t>;
 /// Whose request it is, how urgent, and until when it is worth anything.
 struct Scheduling {
   TenantId tenant;
+  double tenant_weight = 1;  ///< QueuedWork::weight
   PriorityClass priority = PriorityClass::kStandard;
   std::optional<TimePoint> deadline;  ///< of the whole answer
   /// The answer may be made shorter than max_tokens while cells are scarce.

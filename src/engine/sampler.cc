@@ -53,7 +53,7 @@ std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput&
   add_biases(logits, input.parameters.logit_bias);
   add_biases(logits, input.soft_bias);
   const std::optional<Token> token = draw(logits, input.parameters, random);
-  if (!token || !input.constraint || !input.constraint->active()) return token;
+  if (!token || !input.constraint) return token;
   ConstraintStatistics& statistics = input.constraint->statistics();
   ++statistics.checks;
   if (input.constraint->allows(*token)) return token;

@@ -86,6 +86,7 @@ struct Sequence {
   SlotId slot{-1};
   std::vector<Token> tokens;         ///< prompt, then what was generated
   std::int32_t computed = 0;         ///< tokens whose cells the slot holds
+  std::int32_t sampled_at = 0;       ///< index of the last sampled token, where there is one
   std::uint32_t promised_cells = 0;  ///< that the slot may come to hold
   std::int32_t charged = 0;          ///< most tokens that it ever held: computed again is free
   Usage usage;
@@ -96,6 +97,8 @@ struct Sequence {
   std::unique_ptr<SoftBias> soft_bias;  ///< likewise; null: none
   bool in_call = false;                 ///< only kept with soft_bias
   std::uint32_t uncached = 0;           ///< tokens to compute, as looked up when it last waited
+  /// Of the prompt, as its budget was told: what is lost of it until the start is not billed.
+  std::uint32_t promised_cached = 0;
   std::optional<Aside> aside;           ///< while it waits; see WaitingRoom
   /// Those of the most urgent one that waits for this one's prompt.
   PriorityClass urgency = PriorityClass::kBatch;

@@ -4,7 +4,7 @@
 // are fair. So a newcomer is held against what fair turns put in front of it: of each tenant that
 // waits at most as many requests as of its own, and one. Example, with a queue of 80 s:
 //
-//   waiting      A: 100            in front of the next of A   100 of 101   79 s    refused
+//   waiting      A: 100            in front of the next of A   101 of 101   80 s    refused
 //                B:   1            in front of the next of B     3 of 101    2 s    let in
 //                                  in front of one of C          2 of 101    2 s    let in
 //

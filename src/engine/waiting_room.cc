@@ -9,6 +9,7 @@ Sequence& WaitingRoom::admit(SequencePtr sequence, std::optional<TimePoint> star
   QueuedWork work;
   work.id = sequence->work();
   work.tenant = sequence->request.scheduling.tenant;
+  work.weight = sequence->request.scheduling.tenant_weight;
   work.priority = sequence->priority();
   work.uncached_tokens = sequence->uncached;
   work.arrived_at = sequence->request.submitted_at;

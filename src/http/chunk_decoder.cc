@@ -45,6 +45,10 @@ bool ChunkDecoder::step(char c, std::size_t body_bytes) {
   };
   switch (place_) {
     case Place::kSize: return size_digit_or_end(c, body_bytes);
+    case Place::kSizeBlank:
+      if (c == ';') place_ = Place::kExtension;
+      if (c == ';' || c == ' ' || c == '\t') return skip_text(c, Place::kSizeFeed);
+      return fail(ErrorCode::kInvalidRequest, "a chunk of the body has no valid size");
     case Place::kExtension: return skip_text(c, Place::kSizeFeed);
     case Place::kSizeFeed: {
       const Place next = size_ == 0 ? Place::kTrailerBegin : Place::kData;
@@ -80,7 +84,7 @@ bool ChunkDecoder::size_digit_or_end(char c, std::size_t body_bytes) {
     return fail(ErrorCode::kRequestTooLarge,
                 "the body exceeds " + std::to_string(body_bytes_max_) + " bytes");
   }
-  place_ = c == '\r' ? Place::kSizeFeed : Place::kExtension;
+  place_ = c == '\r' ? Place::kSizeFeed : c == ';' ? Place::kExtension : Place::kSizeBlank;
   return true;
 }
 

@@ -3,12 +3,13 @@
 // Our own instead of Boost.Beast's, because that of Boost 1.81 aborts in builds with assertions
 // when the last chunk arrives byte by byte (its check `n >= 5`; found by request_head_fuzz), and
 // because being strict here is what keeps two parsers from disagreeing: sizes are hexadecimal
-// digits and nothing else, every line ends in CR LF, extensions and trailers are skipped but
-// bounded.
+// digits and nothing else (blanks only in front of an extension's semicolon), every line ends in
+// CR LF, extensions and trailers are skipped but bounded.
 //
-//   kSize ─▶ (kExtension) ─▶ kSizeFeed ─▶ kData ─▶ kDataReturn ─▶ kDataFeed ─▶ kSize …
-//                               │ size 0
-//                               ▼
+//  kSize ─▶ (kSizeBlank) ─▶ (kExtension) ─▶ kSizeFeed ─▶ kData ─▶ kDataReturn ─▶ kDataFeed ─▶ kSize
+//                                                │ size 0
+//              ┌─────────────────────────────────┘
+//              ▼
 //              kTrailerBegin ─▶ kTrailer ─▶ kTrailerFeed ─▶ kTrailerBegin
 //                   └── CR ──▶ kEndFeed ── LF ──▶ kEnd
 //
@@ -44,6 +45,7 @@ class ChunkDecoder {
  private:
   enum class Place : std::uint8_t {
     kSize,
+    kSizeBlank,
     kExtension,
     kSizeFeed,
     kData,

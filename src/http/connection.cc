@@ -26,6 +26,11 @@ constexpr std::size_t kReadBytesMin = 2u << 10;
 // Bodies are read in pieces of this size: 32 MB in 512 reads.
 constexpr std::size_t kReadBytesMax = 64u << 10;
 
+// A long answer is sealed and sent in pieces of this size, so that it is not in memory twice.
+constexpr std::size_t kSealBytesMax = 64u << 10;
+// Ciphertext that nobody has asked for; a reply to a control record has some 30 bytes.
+constexpr std::size_t kTlsControlBytesMax = 16u << 10;
+
 }  // namespace
 
 std::size_t GatherList::bytes() const {
@@ -46,19 +51,24 @@ void GatherList::consume(std::size_t bytes) {
   count_ = kept;
 }
 
-Connection::Connection(Socket socket, std::string remote_address,
-                       std::shared_ptr<ServerState> state)
+Connection::Connection(Socket socket, const IpAddress& peer, std::shared_ptr<ServerState> state)
     : state_(std::move(state)),
-      remote_address_(std::move(remote_address)),
       // A whole head must fit, whatever the operator allows for one, with room to notice its
       // excess.
       buffered_bytes_max_(
           std::max(state_->options.pipelined_bytes_max, state_->options.head_bytes_max + 1)),
+      peer_(peer),
+      remote_address_(peer.known() ? peer.text() : "unix"),
       socket_(std::move(socket)),
       read_bytes_(kReadBytesMin),
       timer_(socket_.get_executor()) {
   error_code ignored;
   socket_.non_blocking(true, ignored);
+}
+
+void Connection::set_peer(const IpAddress& peer) {
+  peer_ = peer;
+  remote_address_ = peer.text();
 }
 
 // ---- Reading ----
@@ -76,6 +86,10 @@ void Connection::expect_bytes(std::uint64_t bytes) {
 Awaitable<ReadOutcome> Connection::more(WaitFor purpose, Duration timeout) {
   ZH_CHECK(!waiter_);
   if (ended_) co_return ReadOutcome::kEnd;
+  if (tls_ && !shaking_hands_ && tls_->input_pending()) {
+    if (decrypt()) co_return ReadOutcome::kData;
+    if (ended_) co_return ReadOutcome::kEnd;
+  }
   if (timeout <= Duration::zero()) co_return ReadOutcome::kTimeout;
   start_read();
   if (!read_pending_) co_return ReadOutcome::kFull;
@@ -109,9 +123,15 @@ void Connection::start_read() {
   if (read_pending_ || ended_) return;
   const std::size_t room = std::min(read_bytes_, buffered_bytes_max_ - (end_ - begin_));
   if (room == 0) return;
-  make_room(room);
+  char* place = nullptr;
+  if (tls_) {
+    place = tls_->input_room(room);
+  } else {
+    make_room(room);
+    place = buffer_.data() + end_;
+  }
   read_pending_ = true;
-  socket_.async_read_some(asio::buffer(buffer_.data() + end_, room),
+  socket_.async_read_some(asio::buffer(place, room),
                           [self = shared_from_this()](const error_code& error, std::size_t bytes) {
                             self->on_read(error, bytes);
                           });
@@ -124,9 +144,13 @@ void Connection::on_read(const error_code& error, std::size_t bytes) {
     note_end();
     return;
   }
-  end_ += bytes;
   state_->counts.bytes_received += bytes;
   if (bytes >= read_bytes_) read_bytes_ = std::min(2 * read_bytes_, kReadBytesMax);
+  if (tls_) {
+    on_sealed_bytes(bytes);
+    return;
+  }
+  end_ += bytes;
   if (waiter_) {
     wake(ReadOutcome::kData);  // may run the whole session; nothing of ours may follow
   } else {
@@ -159,6 +183,12 @@ void Connection::wake(ReadOutcome outcome) {
 
 void Connection::watch() {
   if (!read_pending_) read_bytes_ = kReadBytesMin;
+  // The read-ahead of a connection with TLS stands in the channel.
+  if (tls_ && begin_ == end_) {
+    begin_ = end_ = 0;
+    std::string().swap(buffer_);
+  }
+  if (tls_ && tls_->input_pending()) decrypt();
   start_read();
 }
 
@@ -167,9 +197,138 @@ void Connection::on_peer_gone(std::function<void()> callback) {
   if (peer_gone() && peer_gone_callback_) note_end();
 }
 
+// ---- TLS ----
+
+Awaitable<TlsStart> Connection::start_tls(std::shared_ptr<const TlsContext> context,
+                                          Duration timeout) {
+  ZH_CHECK(tls_ == nullptr && !read_pending_);
+  const TimePoint until = state_->clock.now() + timeout;
+  tls_ = std::make_unique<TlsChannel>(std::move(context));
+  const std::string_view begun = buffered();
+  std::copy(begun.begin(), begun.end(), tls_->input_room(begun.size()));
+  tls_->input_added(begun.size());
+  consume(begun.size());
+  std::string().swap(buffer_);
+  begin_ = end_ = 0;
+  shaking_hands_ = true;
+  while (true) {
+    const TlsChannel::Step step = tls_->handshake();
+    const bool sent = co_await send_sealed();  // also an alert that says what was wrong
+    if (step == TlsChannel::Step::kFault) co_return TlsStart::kFault;
+    if (!sent) co_return TlsStart::kGone;
+    if (step == TlsChannel::Step::kDone) break;
+    switch (co_await more(WaitFor::kMoreBytes, until - state_->clock.now())) {
+      case ReadOutcome::kData: break;
+      case ReadOutcome::kTimeout: co_return TlsStart::kTimeout;
+      case ReadOutcome::kEnd:
+      case ReadOutcome::kStopped:
+      case ReadOutcome::kFull: co_return TlsStart::kGone;
+    }
+  }
+  shaking_hands_ = false;
+  client_subject_ = tls_->client_subject();
+  co_return TlsStart::kDone;
+}
+
+void Connection::on_sealed_bytes(std::size_t bytes) {
+  tls_->input_added(bytes);
+  if (!tls_->fault().empty()) tls_->drop_input();  // read only so that our alert arrives
+  const bool grew = shaking_hands_ || decrypt();
+  if (waiter_ && grew) {
+    wake(ReadOutcome::kData);  // may run the whole session; nothing of ours may follow
+  } else if (ended_) {
+    note_end();
+  } else {
+    start_read();  // a record that is not whole yet, or the watch
+  }
+}
+
+// Moves what the peer has sent into the buffer. True when that has grown; sets ended_ when no more
+// will come.
+bool Connection::decrypt() {
+  bool grew = false;
+  while (!ended_ && end_ - begin_ < buffered_bytes_max_) {
+    std::string& record = state_->record;
+    record.resize(kTlsRecordBytesMax);
+    const std::size_t room = std::min(record.size(), buffered_bytes_max_ - (end_ - begin_));
+    const TlsChannel::Read got = tls_->read(std::span(record.data(), room));
+    if (got.step == TlsChannel::Step::kNeedInput) break;
+    if (got.step != TlsChannel::Step::kDone) {
+      ended_ = true;
+      reset_ = got.step == TlsChannel::Step::kFault;
+      if (!reset_) break;
+      ++state_->counts.tls_faults;
+      send_alert();
+      break;
+    }
+    make_room(got.bytes);
+    std::copy_n(record.begin(), got.bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(end_));
+    end_ += got.bytes;
+    grew = true;
+  }
+  // Replies to the peer's own control records leave with the next write. A peer that never reads
+  // and never asks for anything else must not fill memory with them.
+  if (tls_->output_bytes() > kTlsControlBytesMax) ended_ = reset_ = true;
+  return grew;
+}
+
+// Takes up to kSealBytesMax bytes from the front of `bytes` and seals them, small pieces together
+// in one record.
+std::size_t Connection::seal(GatherList& bytes) {
+  std::size_t sealed = 0;
+  std::string& record = state_->record;
+  while (bytes.bytes() > 0 && sealed < kSealBytesMax) {
+    record.clear();
+    for (const asio::const_buffer& piece : bytes.view()) {
+      const std::size_t taken = std::min(piece.size(), kTlsRecordBytesMax - record.size());
+      record.append(static_cast<const char*>(piece.data()), taken);
+    }
+    if (!tls_->write(record)) return 0;
+    bytes.consume(record.size());
+    sealed += record.size();
+  }
+  return sealed;
+}
+
+Awaitable<bool> Connection::write_sealed(GatherList bytes) {
+  if (closed_ || write_failed_) co_return false;
+  while (bytes.bytes() > 0) {
+    if (seal(bytes) == 0) {
+      write_failed_ = true;
+      close();
+      co_return false;
+    }
+    const bool sent = co_await send_sealed();
+    if (!sent) co_return false;
+  }
+  co_return true;
+}
+
+Awaitable<bool> Connection::send_sealed() {
+  // Stays here until it is sent: what the peer makes us say meanwhile is put beside it.
+  const std::string sealed = tls_->take_output();
+  GatherList bytes;
+  bytes.add(sealed);
+  co_return co_await send(bytes);
+}
+
+void Connection::say_goodbye() {
+  if (!tls_ || closed_ || write_failed_) return;
+  tls_->close_notify();
+  send_alert();
+}
+
+// What can be said without waiting, and not into the middle of a record.
+void Connection::send_alert() {
+  if (write_pending_) return;
+  const std::string sealed = tls_->take_output();
+  error_code ignored;
+  if (!sealed.empty()) socket_.write_some(asio::buffer(sealed), ignored);
+}
+
 // ---- Writing ----
 
-Awaitable<bool> Connection::write(GatherList bytes) {
+Awaitable<bool> Connection::send(GatherList bytes) {
   if (closed_ || write_failed_) co_return false;
   error_code error;
   std::size_t sent = bytes.bytes() > 0 ? socket_.write_some(bytes.view(), error) : 0;
@@ -227,6 +386,7 @@ void Connection::on_timer() {
 
 Awaitable<void> Connection::close_gracefully() {
   if (closed_) co_return;
+  say_goodbye();
   error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
   const TimePoint until = state_->clock.now() + state_->options.linger_timeout;
@@ -262,6 +422,7 @@ void Connection::stop_if_idle() {
   if (!waiter_ || waiting_for_ != WaitFor::kNextRequest || begin_ != end_) return;
   error_code ignored;
   if (socket_.available(ignored) > 0) return;  // a request is already here; it is still answered
+  if (tls_ && tls_->input_pending()) return;   // likewise, the first part of it
   deadline_.reset();
   asio::post(socket_.get_executor(), [waiter = std::exchange(waiter_, ReadWaiter())]() mutable {
     std::move(waiter)(ReadOutcome::kStopped);

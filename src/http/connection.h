@@ -9,6 +9,10 @@
 // and peeking this saves one epoll_ctl and one recv per request, and nothing has to be cancelled in
 // between.
 //
+// With TLS (start_tls) the same read brings ciphertext, which is decrypted into the buffer at once,
+// and a write seals its bytes into one record before the one system call; the rest of this file and
+// of the folder does not know the difference (tls_channel.h).
+//
 // Writes are tried at once on the non-blocking socket: a chunk that fits the socket buffer costs
 // one system call, no timer and no turn of the event loop. Only what is left waits.
 //
@@ -31,8 +35,11 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/ip_address.h"
 #include "http/awaitable.h"
+#include "http/endpoint.h"
 #include "http/server_state.h"
+#include "http/tls_channel.h"
 
 namespace zerohop {
 
@@ -94,15 +101,32 @@ class ReadWaiter {
   std::unique_ptr<ResumeBase> resume_;
 };
 
+enum class TlsStart : std::uint8_t {
+  kDone,
+  kGone,
+  kTimeout,
+  kFault,  ///< no version, cipher, certificate or protocol in common, or no TLS at all
+};
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
 
-  Connection(Socket socket, std::string remote_address, std::shared_ptr<ServerState> state);
+  /// `peer`: not known for a Unix socket.
+  Connection(Socket socket, const IpAddress& peer, std::shared_ptr<ServerState> state);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  /// Who is at the other end: of the socket, until a balancer has said who connected to it.
+  const IpAddress& peer() const { return peer_; }
+  /// The same for people; `unix` for a Unix socket.
   const std::string& remote_address() const { return remote_address_; }
+  void set_peer(const IpAddress& peer);
+  /// Of the certificate that the client showed; empty: none.
+  const std::string& client_subject() const { return client_subject_; }
+  /// Of the listener; whether TLS has begun says tls().
+  Transport transport() const { return transport_; }
+  void set_transport(Transport transport) { transport_ = transport; }
   boost::asio::any_io_executor executor() { return socket_.get_executor(); }
 
   // ---- Reading: by the session only ----
@@ -119,11 +143,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// than a thousand of them, and nobody should wait for all.
   Awaitable<void> yield();
 
+  // ---- TLS: once, before the first request ----
+
+  /// Shakes hands; what is buffered are the first bytes of it. Everything read and written
+  /// afterwards is sealed on its way.
+  Awaitable<TlsStart> start_tls(std::shared_ptr<const TlsContext> context, Duration timeout);
+  /// Null without TLS.
+  const TlsChannel* tls() const { return tls_.get(); }
+
   // ---- Writing: by the session and its exchange, one at a time ----
 
   /// All bytes or false: the peer is gone or did not read for write_timeout; the socket is then
   /// closed.
-  Awaitable<bool> write(GatherList bytes);
+  Awaitable<bool> write(GatherList bytes) {
+    return tls_ == nullptr ? send(bytes) : write_sealed(bytes);
+  }
 
   // ---- The peer ----
 
@@ -138,7 +172,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // ---- Ending ----
 
-  /// Tells the peer that no more comes, drops what it still sends for linger_timeout, then closes.
+  /// With TLS, tells the peer that no more comes, as far as it can be told without waiting. What
+  /// ends without it was cut off.
+  void say_goodbye();
+  /// Says goodbye, drops what it still sends for linger_timeout, then closes.
   Awaitable<void> close_gracefully();
   void close();
   /// Closes with a reset, so that a body that ends with the connection cannot look complete.
@@ -151,9 +188,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
+  Awaitable<bool> send(GatherList bytes);
+  Awaitable<bool> write_sealed(GatherList bytes);
+  std::size_t seal(GatherList& bytes);
+  Awaitable<bool> send_sealed();
   void start_read();
   void make_room(std::size_t bytes);
   void on_read(const boost::system::error_code& error, std::size_t bytes);
+  void on_sealed_bytes(std::size_t bytes);
+  bool decrypt();
+  void send_alert();
   void note_end();
   void wake(ReadOutcome outcome);
   void set_deadline(Duration from_now);
@@ -162,9 +206,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Constant.
   const std::shared_ptr<ServerState> state_;
-  const std::string remote_address_;
   const std::size_t buffered_bytes_max_;
 
+  std::unique_ptr<TlsChannel> tls_;
+  bool shaking_hands_ = false;
+  Transport transport_ = Transport::kPlain;
+  IpAddress peer_;
+  std::string remote_address_;
+  std::string client_subject_;
   Socket socket_;
   std::uint64_t bytes_sent_ = 0;
 

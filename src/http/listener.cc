@@ -57,7 +57,7 @@ struct BindAttempt {
   error_code code;
 };
 
-BindAttempt bind_one(asio::io_context& io, const tcp::endpoint& wanted) {
+BindAttempt bind_one(asio::io_context& io, const tcp::endpoint& wanted, Transport transport) {
   BindAttempt attempt;
   Listener::Acceptor acceptor(io);
   const GenericEndpoint address(wanted);
@@ -81,6 +81,7 @@ BindAttempt bind_one(asio::io_context& io, const tcp::endpoint& wanted) {
   Endpoint endpoint;
   endpoint.host = actual.address().to_string();
   endpoint.port = actual.port();
+  endpoint.transport = transport;
   attempt.listener = std::make_shared<Listener>(std::move(acceptor), std::move(endpoint));
   return attempt;
 }
@@ -112,12 +113,13 @@ Result<std::vector<asio::ip::address>> addresses_of(asio::io_context& io, const 
 }
 
 Result<std::vector<std::shared_ptr<Listener>>> bind_all(
-    asio::io_context& io, const std::vector<asio::ip::address>& addresses, std::uint16_t port) {
+    asio::io_context& io, const std::vector<asio::ip::address>& addresses, const TcpPlace& place) {
   std::vector<std::shared_ptr<Listener>> listeners;
   std::optional<Error> missing;
   for (const asio::ip::address& address : addresses) {
-    const tcp::endpoint wanted(address, listeners.empty() ? port : listeners[0]->endpoint.port);
-    BindAttempt attempt = bind_one(io, wanted);
+    const tcp::endpoint wanted(address,
+                               listeners.empty() ? place.port : listeners[0]->endpoint.port);
+    BindAttempt attempt = bind_one(io, wanted, place.transport);
     if (attempt.listener) {
       listeners.push_back(std::move(attempt.listener));
       continue;
@@ -169,22 +171,21 @@ Result<void> clear_stale_socket(const std::string& path, const sockaddr_un& addr
 
 // ---- Accepting ----
 
-std::string address_text(const GenericEndpoint& peer) {
+// Not known for a Unix socket.
+IpAddress address_of(const GenericEndpoint& peer) {
   const int family = peer.protocol().family();
-  if (family != AF_INET && family != AF_INET6) return "unix";
-  tcp::endpoint address;
-  address.resize(peer.size());
+  if (family != AF_INET && family != AF_INET6) return {};
+  tcp::endpoint endpoint;
+  endpoint.resize(peer.size());
   std::copy_n(static_cast<const unsigned char*>(static_cast<const void*>(peer.data())), peer.size(),
-              static_cast<unsigned char*>(static_cast<void*>(address.data())));
-  const asio::ip::address ip = address.address();
-  if (ip.is_v6() && ip.to_v6().is_v4_mapped()) {
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).to_string();
-  }
-  return ip.to_string();
+              static_cast<unsigned char*>(static_cast<void*>(endpoint.data())));
+  const asio::ip::address address = endpoint.address();
+  return address.is_v4() ? IpAddress::v4(address.to_v4().to_bytes())
+                         : IpAddress::v6(address.to_v6().to_bytes());
 }
 
 void admit(const std::shared_ptr<ServerState>& state, Connection::Socket socket,
-           const GenericEndpoint& peer) {
+           const GenericEndpoint& peer, Transport transport) {
   error_code ignored;
   if (state->connections.size() >= state->options.connections_max) {
     ++state->counts.connections_refused;
@@ -192,10 +193,11 @@ void admit(const std::shared_ptr<ServerState>& state, Connection::Socket socket,
     return;
   }
   ++state->counts.connections_accepted;
-  const std::string address = address_text(peer);
-  if (address != "unix") socket.set_option(tcp::no_delay(true), ignored);
+  const IpAddress address = address_of(peer);
+  if (address.known()) socket.set_option(tcp::no_delay(true), ignored);
   const asio::any_io_executor executor = socket.get_executor();
   auto connection = std::make_shared<Connection>(std::move(socket), address, state);
+  connection->set_transport(transport);
   auto registration = std::make_unique<Registration>(state, *connection);
   asio::co_spawn(executor, run_session(state, std::move(connection), std::move(registration)),
                  [](const std::exception_ptr& fault) {
@@ -218,12 +220,11 @@ void Listener::close() {
 }
 
 Result<std::vector<std::shared_ptr<Listener>>> bind_tcp(asio::io_context& io,
-                                                        const std::string& host,
-                                                        std::uint16_t port) {
-  ZH_ASSIGN_OR_RETURN(const std::vector<asio::ip::address> addresses, addresses_of(io, host));
+                                                        const TcpPlace& place) {
+  ZH_ASSIGN_OR_RETURN(const std::vector<asio::ip::address> addresses, addresses_of(io, place.host));
   for (int tries_left = kFreePortTries;; --tries_left) {
-    auto listeners = bind_all(io, addresses, port);
-    const bool another_port_may_do = port == 0 && !listeners.ok() && tries_left > 1 &&
+    auto listeners = bind_all(io, addresses, place);
+    const bool another_port_may_do = place.port == 0 && !listeners.ok() && tries_left > 1 &&
                                      listeners.error().code == ErrorCode::kAddressInUse;
     if (!another_port_may_do) return listeners;
   }
@@ -265,7 +266,7 @@ Awaitable<void> accept_loop(std::shared_ptr<ServerState> state,
     if (!listener->acceptor.is_open()) break;
     if (!error) {
       pause = kBackOffFirst;
-      admit(state, std::move(socket), peer);
+      admit(state, std::move(socket), peer, listener->endpoint.transport);
       continue;
     }
     // A client that gave up in the queue costs nothing; everything else means that we are short of

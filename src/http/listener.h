@@ -43,9 +43,13 @@ class Listener {
 
 /// All sockets of a host, on one port: both of `localhost`, one of an address, all of a name.
 /// Addresses that the machine does not have (IPv6 switched off) are left out while one remains.
+struct TcpPlace {
+  std::string host;
+  std::uint16_t port = 0;
+  Transport transport = Transport::kPlain;
+};
 Result<std::vector<std::shared_ptr<Listener>>> bind_tcp(boost::asio::io_context& io,
-                                                        const std::string& host,
-                                                        std::uint16_t port);
+                                                        const TcpPlace& place);
 
 /// A Unix socket of mode 0660. A socket file that nobody answers on is replaced.
 Result<std::shared_ptr<Listener>> bind_unix(boost::asio::io_context& io, const std::string& path);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/ip_address.h"
 #include "http/headers.h"
 
 namespace zerohop {
@@ -26,6 +27,8 @@ struct RequestHead {
   std::string query;  ///< after the first `?`, without it; see http/url.h
   Headers headers;
   std::string remote_address;  ///< `127.0.0.1`, `::1`; `unix` for a Unix socket
+  IpAddress peer;              ///< the same as a value; not known for a Unix socket
+  std::string client_subject;  ///< of the certificate that the client showed; empty: none
   HttpVersion version = HttpVersion::k1_1;
   bool keep_alive = true;  ///< what the client asks for
   bool chunked = false;    ///< the body comes in chunks; then no length is declared

@@ -43,6 +43,15 @@ std::string describe(const beast::error_code& error) {
   return "malformed HTTP: " + error.message();
 }
 
+// A name or an address and a port (RFC 3986, section 3.2): no blank, path or user, by which two
+// servers in a row could mean different hosts.
+bool is_host(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return word || std::string_view("-._~!$&'()*+,;=:%[]").find(c) != std::string_view::npos;
+  });
+}
+
 // What Beast lets pass and we do not. Empty: all is well.
 std::string_view smuggling_fault(const RequestHead& head) {
   const std::size_t lengths = head.headers.count("content-length");
@@ -66,6 +75,7 @@ std::string_view smuggling_fault(const RequestHead& head) {
   const std::size_t hosts = head.headers.count("host");
   if (hosts > 1) return "more than one Host";
   if (hosts == 0 && head.version == HttpVersion::k1_1) return "HTTP/1.1 requires a Host";
+  if (hosts == 1 && !is_host(*head.headers.find("host"))) return "Host is no name and port";
   return {};
 }
 
@@ -86,7 +96,9 @@ class HeadScanner {
     if (scanned_ == 0 && bytes == "\r") return Found{ParseState::kNeedMore, 0, 0};
     if (scanned_ == 0 && bytes.starts_with("\r\n")) begin_ = line_ = scanned_ = 2;
     if (line_ == begin_ && !method_plausible(bytes.substr(begin_))) {
-      return fail("the request line has no valid method");
+      const bool tls = bytes.substr(begin_).starts_with('\x16');
+      return fail(tls ? "this port speaks plain HTTP, not TLS: the address begins with http://"
+                      : "the request line has no valid method");
     }
     for (std::size_t feed = bytes.find('\n', scanned_); feed != std::string_view::npos;
          feed = bytes.find('\n', scanned_)) {

@@ -4,7 +4,7 @@
 // 9112, sections 2.2, 5.2, 6.1 to 6.3), which here are stricter than Beast: two parsers that
 // disagree about where a request ends let one client write into another's connection. Refused:
 // folded lines, a bare line feed, more than one Content-Length (even equal ones), Content-Length
-// beside Transfer-Encoding, any coding but `chunked`, a missing or doubled Host in HTTP/1.1.
+// beside Transfer-Encoding, any coding but `chunked`, a missing, doubled or malformed Host.
 // Garbage is refused by its first line, without waiting for the end of a head that never comes.
 //
 //   kHead ──feed_head: whole head──▶ kBody ──feed_body: last byte──▶ kDone
@@ -43,7 +43,8 @@ class RequestParser {
   /// kInvalidRequest.
   ParseProgress feed_head(std::string_view bytes);
 
-  /// The head of a request whose feed_head() said kDone; `remote_address` is left empty.
+  /// The head of a request whose feed_head() said kDone; what
+  /// its connection knows of the peer is left empty.
   RequestHead& head();
 
   /// True while bytes of the body are missing. A declared length is not compared with the limit

@@ -102,7 +102,7 @@ TEST(ChunkDecoder, StopsAtALimitBeforeTheDataComes) {
 TEST(ChunkDecoder, LeavesWhatFollowsTheLastChunk) {
   ChunkDecoder decoder(10);
   std::string body;
-  const std::string chunks = "3;a=\"b\"\r\nabc\r\n000;x\r\nTrailer: x\r\n\r\n";
+  const std::string chunks = "3 \t;a=\"b\"\r\nabc\r\n000;x\r\nTrailer: x\r\n\r\n";
   const ParseProgress progress = decoder.feed(chunks + "GET /", body);
   EXPECT_EQ(progress.state, ParseState::kDone);
   EXPECT_EQ(progress.bytes_consumed, chunks.size());

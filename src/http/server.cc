@@ -52,10 +52,16 @@ HttpServer::~HttpServer() {
   close_all();
 }
 
+void HttpServer::set_tls(std::shared_ptr<const TlsContext> context) {
+  ZH_CHECK(context != nullptr);
+  parts_->state->tls = std::move(context);
+}
+
 Result<Endpoint> HttpServer::listen_tcp(const std::string& host, std::uint16_t port) {
   ZH_CHECK(!parts_->state->draining);
+  const Transport transport = parts_->state->tls ? Transport::kTls : Transport::kPlain;
   ZH_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Listener>> listeners,
-                      bind_tcp(parts_->io, host, port));
+                      bind_tcp(parts_->io, TcpPlace{host, port, transport}));
   for (const std::shared_ptr<Listener>& listener : listeners) parts_->start(listener);
   return listeners.front()->endpoint;
 }

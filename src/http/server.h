@@ -4,9 +4,9 @@
 //   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen_tcp("127.0.0.1", 0));
 //   io.run();                                  // on the one I/O thread
 //
-// HTTP/1.1 and 1.0 over TCP and Unix sockets: keep-alive, pipelining (answered in order, one at a
-// time), chunked bodies both ways, `Expect: 100-continue`. What the server knows of a request is
-// bytes and header fields; dialects come in through ServerHooks.
+// HTTP/1.1 and 1.0 over TCP, TLS and Unix sockets: keep-alive, pipelining (answered in order, one
+// at a time), chunked bodies both ways, `Expect: 100-continue`. What the server knows of a request
+// is bytes and header fields; dialects come in through ServerHooks.
 //
 // Owner: the program's wiring. All functions run on the thread that runs `io` (or before it runs);
 // `io` has exactly one such thread, therefore nothing here locks and no strand is needed. The
@@ -48,6 +48,10 @@ class HttpServer {
   /// called again for more addresses. Errors: kAddressInUse; kConfiguration for hosts that do not
   /// resolve and ports that need more rights.
   Result<Endpoint> listen_tcp(const std::string& host, std::uint16_t port);
+  /// From now on connections of TLS listeners begin with `context`; those that are open keep
+  /// theirs. Before the first listen_tcp() it does what ServerOptions::tls does.
+  void set_tls(std::shared_ptr<const TlsContext> context);
+
   /// Mode 0660. A stale socket file is replaced when nobody answers on it. Errors: kAddressInUse;
   /// kConfiguration for paths that are too long, not writable or not a socket.
   Result<Endpoint> listen_unix(const std::string& path);

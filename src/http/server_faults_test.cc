@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,84 +13,13 @@
 #include <vector>
 
 #include "http/server.h"
+#include "http/test_bad_heads.h"
 #include "http/test_support.h"
 
 namespace zerohop {
 namespace {
 
 using std::chrono::milliseconds;
-
-struct BadHead {
-  std::string_view name;
-  std::string_view bytes;
-  int status;
-};
-
-const std::vector<BadHead>& bad_heads() {
-  static const std::vector<BadHead> kHeads = {
-      {"length and chunked",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
-       "0\r\n\r\n",
-       400},
-      {"chunked and length",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
-       "0\r\n\r\n",
-       400},
-      {"two lengths",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-       400},
-      {"two equal lengths",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
-       400},
-      {"list of lengths", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5, 5\r\n\r\nhello",
-       400},
-      {"signed length", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: +5\r\n\r\nhello", 400},
-      {"negative length", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: -5\r\n\r\nhello", 400},
-      {"overflowing length",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 18446744073709551617\r\n\r\nx", 400},
-      {"another coding",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400},
-      {"coding spelled oddly",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 400},
-      {"two codings",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n"
-       "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-       400},
-      {"chunked in 1.0", "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
-      {"chunk size is no number",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
-      {"chunk size negative",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400},
-      {"chunk size with prefix",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n", 400},
-      {"chunk size overflowing",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000f\r\n",
-       400},
-      {"chunk longer than its size",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: "
-       "chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n",
-       400},
-      {"chunk size ended by a bare feed",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\r\n", 400},
-      {"bare feed in a chunk extension",
-       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5;\nhello\r\n", 400},
-      {"folded field", "GET /hello HTTP/1.1\r\nHost: t\r\nX-A: one\r\n two\r\n\r\n", 400},
-      {"bare line feeds", "GET /hello HTTP/1.1\nHost: t\n\n", 400},
-      {"blank before the colon", "GET /hello HTTP/1.1\r\nHost : t\r\n\r\n", 400},
-      {"nul in a value", std::string_view("GET /hello HTTP/1.1\r\nHost: t\r\nX: a\0b\r\n\r\n", 41),
-       400},
-      {"no host", "GET /hello HTTP/1.1\r\n\r\n", 400},
-      {"two hosts", "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
-      {"no version", "GET /hello\r\n", 400},
-      {"another version", "GET /hello HTTP/3.0\r\nHost: t\r\n\r\n", 400},
-      {"HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400},
-      {"TLS hello", std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11), 400},
-      {"prose", "hello, is anybody there?\r\n", 400},
-      {"authority form", "CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n", 400},
-      {"relative target", "GET hello HTTP/1.1\r\nHost: t\r\n\r\n", 400},
-  };
-  return kHeads;
-}
 
 TEST(HttpServerFaults, MalformedRequestsGetATypedAnswerAndAClose) {
   std::vector<ErrorCode> codes;
@@ -102,7 +32,7 @@ TEST(HttpServerFaults, MalformedRequestsGetATypedAnswerAndAClose) {
   };
   TestServer server(basic_router(), {}, std::move(hooks));
   const Endpoint endpoint = server.listen();
-  for (const BadHead& bad : bad_heads()) {
+  for (const BadHead& bad : kBadHeads) {
     Client client(endpoint);
     const ClientResponse response = client.exchange(bad.bytes);
     EXPECT_EQ(response.status, bad.status) << bad.name;
@@ -112,7 +42,7 @@ TEST(HttpServerFaults, MalformedRequestsGetATypedAnswerAndAClose) {
     EXPECT_TRUE(client.closed_by_server()) << bad.name;
   }
   EXPECT_TRUE(server.eventually_idle());
-  EXPECT_EQ(codes, std::vector<ErrorCode>(bad_heads().size(), ErrorCode::kInvalidRequest));
+  EXPECT_EQ(codes, std::vector<ErrorCode>(std::size(kBadHeads), ErrorCode::kInvalidRequest));
 }
 
 TEST(HttpServerFaults, NothingAfterAMalformedRequestIsServed) {
@@ -193,6 +123,26 @@ TEST(HttpServerFaults, ASlowHeadGets408) {
   EXPECT_EQ(response.headers.find("connection"), "close");
   client.finish_sending();
   EXPECT_TRUE(client.closed_by_server());
+  EXPECT_EQ(server.counts().timeouts, 1u);
+}
+
+// On a virtual clock: a byte every 20 ms, and no silence reaches the 100 ms.
+TEST(HttpServerFaults, ATricklingHeadGets408ThoughItIsNeverSilent) {
+  VirtualClock clock;
+  ServerOptions options;
+  options.head_timeout = milliseconds(100);
+  TestServer server(basic_router(), options, {}, &clock);
+  Client client(server.listen());
+  std::uint64_t sent = 0;
+  for (const char c : std::string_view("GET /h")) {
+    EXPECT_EQ(server.counts().timeouts, 0u);
+    ASSERT_TRUE(client.send(std::string_view(&c, 1)));
+    ++sent;
+    ASSERT_TRUE(server.eventually([&] { return server.server().counts().bytes_received == sent; }));
+    clock.advance(milliseconds(20));
+  }
+  ASSERT_TRUE(client.send("e"));
+  EXPECT_EQ(client.receive_response().status, 408);
   EXPECT_EQ(server.counts().timeouts, 1u);
 }
 

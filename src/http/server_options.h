@@ -9,11 +9,14 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/ip_address.h"
 #include "core/error.h"
 #include "core/limits.h"
 #include "http/message.h"
+#include "http/tls_context.h"
 
 namespace zerohop {
 
@@ -23,6 +26,13 @@ enum class CorsPolicy : std::uint8_t {
   /// answer. Credentials of the browser are never involved: keys travel in headers that a page sets
   /// itself.
   kAnyOrigin,
+};
+
+/// Whether connections begin with a header of the PROXY protocol (proxy_header.h).
+enum class ProxyPolicy : std::uint8_t {
+  kOff,
+  kOptional,  ///< from trusted peers it is read where there is one
+  kRequired,  ///< nobody is served without one, so only trusted peers are
 };
 
 struct ServerOptions {
@@ -39,6 +49,12 @@ struct ServerOptions {
   Duration write_timeout = limits::kWriteTimeout;
   Duration linger_timeout = limits::kLingerTimeout;
   CorsPolicy cors = CorsPolicy::kOff;
+  ProxyPolicy proxy = ProxyPolicy::kOff;
+  /// Peers whose PROXY header is believed; on a Unix socket everybody's is. Others' is refused.
+  std::vector<IpNetwork> proxy_from;
+  /// With it TCP listeners speak TLS and nothing else. Unix sockets never do.
+  std::shared_ptr<const TlsContext> tls;
+  Duration handshake_timeout = limits::kHandshakeTimeout;
 };
 
 /// What the hooks get to know about the exchange at hand.
@@ -74,6 +90,10 @@ struct ExchangeSummary {
 };
 
 struct ServerHooks {
+  /// Once for every connection, when it is known who is at the other end and before anything else
+  /// is done for it; not known for Unix sockets. False closes it. The ticket lives as long as the
+  /// connection is served.
+  std::function<bool(const IpAddress& peer, std::shared_ptr<void>& ticket)> on_connection;
   /// Before the body is read, for requests that have a handler. A response refuses the request. The
   /// ticket lives until the last byte of the answer is handed to the socket and on_done has run.
   std::function<std::optional<HttpResponse>(const RequestHead&, std::shared_ptr<void>& ticket)>
@@ -95,8 +115,14 @@ struct ServerCounts {
   std::size_t exchanges_in_flight = 0;
   // Since the start.
   std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_refused = 0;  ///< over connections_max
-  std::uint64_t accept_faults = 0;        ///< no descriptors, no memory; accepting backs off
+  std::uint64_t connections_refused = 0;    ///< over connections_max
+  std::uint64_t connections_unwelcome = 0;  ///< refused by ServerHooks::on_connection
+  std::uint64_t proxy_headers = 0;          ///< read from trusted peers
+  std::uint64_t proxy_refused = 0;          ///< malformed, missing, late or from somebody else
+  std::uint64_t tls_handshakes = 0;         ///< that succeeded
+  std::uint64_t tls_resumed = 0;            ///< of these, those that went on with an old session
+  std::uint64_t tls_faults = 0;             ///< failed or late handshakes, broken records
+  std::uint64_t accept_faults = 0;          ///< no descriptors, no memory; accepting backs off
   std::uint64_t exchanges = 0;
   std::uint64_t heads_malformed = 0;     ///< 400 and 431 before there was a head
   std::uint64_t requests_truncated = 0;  ///< the peer went away inside a head or body

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -48,7 +49,8 @@ struct ServerState {
       : clock(clock_in),
         options(options_in),
         hooks(std::move(hooks_in)),
-        router(std::move(router_in)) {}
+        router(std::move(router_in)),
+        tls(options.tls) {}
 
   // Constant.
   const Clock& clock;
@@ -57,6 +59,8 @@ struct ServerState {
   const Router router;
 
   // I/O thread.
+  std::shared_ptr<const TlsContext> tls;  // of connections that come from now on
+  std::string record;                     // one TLS record on its way; between two waits only
   ServerCounts counts;
   DateCache date;
   bool draining = false;  // answers carry `connection: close`, idle connections end

@@ -1,5 +1,7 @@
 // One session is one coroutine, and one request is one turn of its loop:
 //
+//   preamble (preamble.h) ─▶ and then, again and again:
+//
 //   wait for the first byte ─▶ read head ─▶ route ─▶ on_head ─▶ read body ─▶ handler ─▶ again
 //        │ idle, drain           │ 400 431    │ 404   │ refusal   │ 400 408    │ no answer: 500
 //        ▼                       │ 408        │ 405   │           │ 413        │ thrown: 500 or
@@ -20,6 +22,7 @@
 
 #include "base/log.h"
 #include "http/exchange.h"
+#include "http/preamble.h"
 #include "http/request_parser.h"
 
 namespace zerohop {
@@ -65,6 +68,7 @@ class Session {
   Awaitable<void> run();
 
  private:
+  Awaitable<Next> begin();
   Awaitable<bool> first_byte();
   Awaitable<Next> serve_next();
   Awaitable<Next> refuse_head(Error fault, TimePoint received_at);
@@ -81,20 +85,34 @@ class Session {
 
   const std::shared_ptr<ServerState> state_;
   const std::shared_ptr<Connection> connection_;
+  std::shared_ptr<void> ticket_;  // of the connection
 };
 
 // ---- The loop ----
 
 Awaitable<void> Session::run() {
-  Next next = Next::kServeAnother;
+  Next next = co_await begin();
   while (next == Next::kServeAnother) {
     const bool begun = co_await first_byte();
     if (!begun) break;
     next = co_await serve_next();
     if (!connection_->buffered().empty()) co_await connection_->yield();
   }
+  if (next == Next::kServeAnother) connection_->say_goodbye();
   if (next == Next::kCloseGracefully) co_await connection_->close_gracefully();
   connection_->close();
+}
+
+Awaitable<Next> Session::begin() {
+  Preamble preamble = co_await read_preamble(state_, connection_);
+  ticket_ = std::move(preamble.ticket);
+  switch (preamble.result) {
+    case Preamble::Result::kServe: co_return Next::kServeAnother;
+    case Preamble::Result::kClose: co_return Next::kClose;
+    case Preamble::Result::kLinger: co_return Next::kCloseGracefully;
+    case Preamble::Result::kRefuse: break;
+  }
+  co_return co_await refuse_head(std::move(preamble.fault), state_->clock.now());
 }
 
 /// Waits, idle, for a request to begin.
@@ -139,6 +157,8 @@ Awaitable<Next> Session::serve(RequestParser& parser, TimePoint received_at) {
   Exchange exchange(*state_, *connection_, received_at);
   exchange.set_head(std::move(parser.head()));
   exchange.request_.head.remote_address = connection_->remote_address();
+  exchange.request_.head.peer = connection_->peer();
+  exchange.request_.head.client_subject = connection_->client_subject();
   Next next = Next::kClose;
   try {
     next = co_await answer(exchange, parser);

@@ -147,13 +147,13 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   Client& operator=(Client&&) = delete;
-  ~Client() { close(); }
+  virtual ~Client() { close(); }
 
   bool connected() const { return connected_; }
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = send_some(bytes);
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -163,7 +163,7 @@ class Client {
   std::string receive() {
     if (!input_.empty()) return std::exchange(input_, std::string());
     std::string buffer(64 << 10, '\0');
-    const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+    const ssize_t got = receive_some(buffer);
     buffer.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return buffer;
   }
@@ -209,6 +209,15 @@ class Client {
     ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close();
   }
+
+ protected:
+  virtual ssize_t send_some(std::string_view bytes) {
+    return ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  virtual ssize_t receive_some(std::string& buffer) {
+    return ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+  }
+  int descriptor() const { return descriptor_; }
 
  private:
   void open(int family, const void* address, socklen_t bytes) {

@@ -3,10 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "model/cell_mirror.h"
+#include "model/default_model_path.h"
 #include "model/llama_model.h"
 
 namespace zerohop {
@@ -20,10 +20,8 @@ constexpr SlotId kSecond{1};
 
 const Model* default_model() {
   static const auto loaded = [] {
-    const char* home = std::getenv("HOME");
     LlamaModelOptions options;
-    options.path =
-        std::string(home == nullptr ? "" : home) + "/.local/share/zerohop/models/smollm2-135m.gguf";
+    options.path = default_model_path();
     return load_llama_model(options);
   }();
   return loaded.ok() ? loaded->get() : nullptr;

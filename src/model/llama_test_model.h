@@ -4,23 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "model/default_model_path.h"
 #include "model/llama_model.h"
 
 namespace zerohop {
-
-inline std::string default_model_path() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  const std::string folder = data != nullptr && *data != '\0'
-                                 ? std::string(data)
-                                 : std::string(home == nullptr ? "" : home) + "/.local/share";
-  return folder + "/zerohop/models/smollm2-135m.gguf";
-}
 
 /// The default model; null, with a recorded failure, when it cannot be loaded.
 inline Model* default_model() {

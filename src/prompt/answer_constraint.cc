@@ -9,8 +9,10 @@
 #include "constrain/grammar_machine.h"
 #include "constrain/grammar_syntax.h"
 #include "constrain/json_machine.h"
-#include "constrain/json_prefix.h"
 #include "prompt/call_grammar.h"
+#include "prompt/conversation_shape.h"
+#include "prompt/json_answer.h"
+#include "prompt/sure_machines.h"
 #include "prompt/tagged_call.h"
 
 namespace zerohop {
@@ -24,10 +26,6 @@ constexpr std::string_view kAnyValue = "true";
 
 bool forced_start(const OutputPlan& plan) {
   return plan.start == OutputStart::kToolName || plan.start == OutputStart::kToolArguments;
-}
-
-bool is_json_format(OutputFormat format) {
-  return format == OutputFormat::kJson || format == OutputFormat::kJsonSchema;
 }
 
 bool refers_to(const Conversation& conversation, std::string_view tool) {
@@ -88,18 +86,6 @@ bool is_final(SchemaRefusal::Kind kind) {
   return kind == SchemaRefusal::Kind::kUnsatisfiable || kind == SchemaRefusal::Kind::kTooLarge;
 }
 
-Machine machine_of(TagSet set) {
-  auto machine = make_tag_machine(std::move(set));
-  ZH_CHECK(machine.ok());
-  return std::move(machine).value();
-}
-
-Machine machine_of_pattern(std::string_view pattern) {
-  auto machine = make_regex_machine(pattern);
-  ZH_CHECK(machine.ok());
-  return std::move(machine).value();
-}
-
 // A pattern for any of `texts`, up to three in a row.
 std::string pattern_of_frames(const std::vector<std::string>& texts) {
   constexpr std::string_view kSyntax = "\\^$.*+?()[]{}|/";
@@ -112,17 +98,6 @@ std::string pattern_of_frames(const std::vector<std::string>& texts) {
     }
   }
   return pattern.empty() ? pattern : pattern + "){0,3}";
-}
-
-// Where in a prefill the document begins; nothing: not yet.
-std::optional<std::string> begun_json(std::string_view prefill) {
-  for (std::size_t at = 0; at < prefill.size(); ++at) {
-    if (at > 0 && prefill[at] != '{' && prefill[at] != '[') continue;
-    JsonPrefix reader;
-    const std::string_view rest = prefill.substr(at);
-    if (rest.front() != ' ' && reader.feed(rest) == rest.size()) return std::string(rest);
-  }
-  return std::nullopt;
 }
 
 class Builder {
@@ -176,7 +151,7 @@ class Builder {
     std::string begun = plan_.start == OutputStart::kToolName
                             ? write_call_up_to_name(*form.syntax)
                             : write_call_up_to_arguments(*form.syntax, plan_.forced_tool);
-    Machine behind = make_behind_machine(machine_of(std::move(set)), std::move(begun));
+    Machine behind = make_behind_machine(sure_machine(std::move(set)), std::move(begun));
     ZH_CHECK(behind != nullptr);
     return behind;
   }
@@ -189,7 +164,7 @@ class Builder {
       add_thinking(set);
       if (plan_.thinking) set.never_in_text.push_back(mark_of(plan_.thinking->open));
     }
-    return machine_of(std::move(set));
+    return sure_machine(std::move(set));
   }
 
   Result<Parts> arguments_of(const ToolDefinition& tool) {
@@ -214,7 +189,7 @@ class Builder {
     TaggedArgumentsGrammar tagged = tagged_arguments_of(*plan_.tool_syntax, made, schema);
     if (!tagged.exact) {
       const SchemaRefusal why{SchemaRefusal::Kind::kUnsupported, tagged.pointer, "",
-                              "in the form in which this model writes calls"};
+                              tagged.reason + ", in the form in which this model writes calls"};
       if (tool.strict) return schema_error(field, tool.name, why);
       made_.relaxed.push_back({tool.name, tagged.pointer, ""});
     }
@@ -278,10 +253,10 @@ class Builder {
       set.alternatives.push_back(only_calls(form));
     }
     if (!plan_.framing.empty()) {
-      const TagPart frames = machine_part(machine_of_pattern(pattern_of_frames(plan_.framing)));
+      const TagPart frames = machine_part(sure_pattern(pattern_of_frames(plan_.framing)));
       for (Parts& parts : set.alternatives) parts.insert(parts.begin(), frames);
     }
-    return machine_of(std::move(set));
+    return sure_machine(std::move(set));
   }
 
   Result<Machine> document_machine() {
@@ -324,31 +299,28 @@ class Builder {
 
   // The answer continues a text of the client's, in which the document may begin.
   Result<Machine> behind_prefill(Machine document) {
-    std::string prefix = plan_.prefill;
-    if (plan_.thinking) {
-      const std::string mark = mark_of(plan_.thinking->close);
-      const std::size_t closed = prefix.rfind(mark);
-      if (closed != std::string::npos) prefix.erase(0, closed + mark.size());
-    }
+    std::string prefix(answer_prefill(plan_));
     if (is_json_format(plan_.rules.format)) {
-      prefix.erase(0, std::min(prefix.find_first_not_of(" \t\r\n"), prefix.size()));
-      std::optional<std::string> begun = begun_json(prefix);
-      if (!begun) {  // words, behind which it comes
+      const std::optional<std::size_t> begin = begun_json(json_root_of(plan_.rules), prefix);
+      if (!begin && trim_space_left(prefix).starts_with('{')) return no_beginning();
+      if (!begin) {  // words, behind which it comes
         TagSet set;
-        set.prologue.push_back(machine_part(machine_of_pattern("(?: |\\n{1,2})?")));
+        set.prologue.push_back(machine_part(sure_pattern("(?: |\\n{1,2})?")));
         set.alternatives.push_back({machine_part(std::move(document))});
-        return machine_of(std::move(set));
+        return sure_machine(std::move(set));
       }
-      prefix = std::move(*begun);
+      prefix.erase(0, *begin);
     }
     if (prefix.empty()) return document;
     Machine rest = make_behind_machine(std::move(document), std::move(prefix));
-    if (rest == nullptr) {
-      return invalid_request("messages",
-                             "the assistant message at the end begins no answer that the format "
-                             "of the answer allows");
-    }
+    if (rest == nullptr) return no_beginning();
     return rest;
+  }
+
+  static Error no_beginning() {
+    return invalid_request("messages",
+                           "the assistant message at the end begins no answer that the format "
+                           "of the answer allows");
   }
 
   // ---- What stands in front ----
@@ -382,7 +354,7 @@ class Builder {
     // Texts that are shown exactly would lose line breaks of their own.
     const bool exact =
         plan_.rules.format != OutputFormat::kText && !is_json_format(plan_.rules.format);
-    if (!exact) set.prologue.push_back(machine_part(machine_of_pattern("\\n{0,2}")));
+    if (!exact) set.prologue.push_back(machine_part(sure_pattern("\\n{0,2}")));
   }
 
   const AnswerWish& wish_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "prompt/output_planner.h"
 #include "prompt/output_segmenter.h"
 #include "prompt/segment_recorder.h"
 #include "prompt/tool_syntax.h"
@@ -256,10 +257,77 @@ TEST(AnswerConstraint, ContinuesADocumentThatTheClientHasBegun) {
   }
   wish.plan.prefill = "The timer, as JSON:";
   EXPECT_TRUE(accepts(*machine_of(wish), "\n{\"seconds\": 7}"));
-  wish.plan.prefill = "{\"minutes\":";
-  const auto refused = make(wish);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().field, "messages");
+  for (const std::string_view prefill : {"{\"minutes\":", "{\"seconds\"\f:", "{seconds:"}) {
+    wish.plan.prefill = prefill;
+    const auto refused = make(wish);
+    ASSERT_FALSE(refused.ok()) << prefill;
+    EXPECT_EQ(refused.error().field, "messages");
+  }
+}
+
+// Prefill and answer together, read as a client reads them: words, then one value.
+TEST(AnswerConstraint, BeginsADocumentOnceWhateverThePrefill) {
+  const struct {
+    std::string_view prefill;
+    std::string_view document;  // what of the prefill it begins with
+  } cases[] = {{"See [1]: {", "{"},
+               {"See [1]", ""},
+               {"See [1]:", ""},
+               {"See [1, ", ""},
+               {"Step 1. {", "{"},
+               {"As {it} says: {\"seconds\": ", "{\"seconds\": "},
+               {"\n {\"sec", "{\"sec"},
+               {"```json\n", ""},
+               {"```json\n{", "{"},
+               {"<think>{\"a</think>{", "{"},
+               {"<think>[</think>", ""},
+               {"t", ""},
+               {"{\"seconds\": 7}", "{\"seconds\": 7}"}};
+  for (const auto& [prefill, document] : cases) {
+    Wish wish;
+    wish.plan.rules = {OutputFormat::kJsonSchema, std::string(kTimer)};
+    wish.plan.thinking = ThinkingTags{"<think>", "</think>"};
+    wish.plan.prefill = prefill;
+    const auto made = make(wish);
+    ASSERT_TRUE(made.ok()) << prefill << ": " << made.error().message;
+    const std::string whole(R"({"seconds": 7})");
+    ASSERT_TRUE(whole.starts_with(document)) << prefill;
+    const std::string rest = whole.substr(document.size());
+    const auto machine = made->machine->renew();
+    EXPECT_TRUE(accepts(*machine, rest)) << prefill;
+    EXPECT_EQ(segment(wish.plan, {rest}).text_bytes, rest) << prefill;
+    EXPECT_EQ(std::string(document) + segment(wish.plan, {made->shortest}).text_bytes,
+              std::string(document) + made->shortest)
+        << prefill;
+  }
+}
+
+// Of an array, a bracket behind words may be the document.
+TEST(AnswerConstraint, BeginsAListInThePrefillWhereOneIsAskedFor) {
+  Wish wish;
+  wish.plan.rules = {OutputFormat::kJsonSchema, R"({"type":"array","items":{"type":"integer"}})"};
+  for (const std::string_view prefill : {"See [1]: [", "[", "Here: [1, ", "```json\n["}) {
+    wish.plan.prefill = prefill;
+    EXPECT_TRUE(accepts(*machine_of(wish), "2]")) << prefill;
+    EXPECT_EQ(segment(wish.plan, {"2]"}).text_bytes, "2]") << prefill;
+  }
+  wish.plan.prefill = "See [1]:";
+  EXPECT_TRUE(accepts(*machine_of(wish), " [2]"));
+  EXPECT_EQ(segment(wish.plan, {" [2]"}).text_bytes, "[2]");
+  wish.plan.rules.schema = R"({"type":"integer"})";
+  wish.plan.prefill = "```json\n1";
+  EXPECT_TRUE(accepts(*machine_of(wish), "2"));
+  EXPECT_EQ(segment(wish.plan, {"2"}).text_bytes, "2");
+}
+
+TEST(AnswerConstraint, CallsAToolThatMustBeCalledBehindAWholeDocument) {
+  Wish wish = with_tools(default_tool_syntax());
+  wish.plan.rules.format = OutputFormat::kJson;
+  wish.plan.prefill = "{}";
+  wish.plan.start = OutputStart::kToolName;
+  const auto made = make(wish);
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(segment(wish.plan, {made->shortest}).arguments.size(), 1u) << made->shortest;
 }
 
 TEST(AnswerConstraint, RefusesSchemasThatCannotBeEnforcedWhereTheClientInsists) {
@@ -326,7 +394,7 @@ TEST(AnswerConstraint, WritesStringsOfTaggedCallsAsTheyAre) {
                                   R"({"type":"object","properties":{"s":{"type":"string"},)"
                                   R"("e":{"type":"string","enum":["1","b"]},"n":{"type":"array"},)"
                                   R"("m":{"type":["string","null"]}},"required":["s","e"]})")};
-  wish.plan.string_parameters = {{"f", {"s", "e"}}};
+  wish.plan.offered = offered_tools(syntax, wish.conversation.tools).value();
   const auto made = make(wish);
   ASSERT_TRUE(made.ok());
   ASSERT_EQ(made->relaxed.size(), 1u);

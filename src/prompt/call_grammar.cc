@@ -5,21 +5,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/check.h"
-#include "constrain/grammar_machine.h"
+#include "prompt/sure_machines.h"
 
 namespace zerohop {
 namespace {
 
 // A text of a call, cut where something may vary.
 using Parts = std::vector<TagPart>;
-
-// The machine of a set that is known to make sense.
-std::shared_ptr<const ConstraintMachine> machine_of(TagSet set) {
-  auto machine = make_tag_machine(std::move(set));
-  ZH_CHECK(machine.ok());
-  return std::move(machine).value();
-}
 
 void add_literal(Parts& parts, std::string_view text) {
   if (!text.empty()) parts.push_back(literal_part(std::string(text)));
@@ -54,10 +46,8 @@ void add_before(Parts& parts, std::string_view text, const ToolSyntax& syntax) {
   const std::string note_and_mark = std::string(note).append(syntax.after_name);
   if (note.ends_with('0') && text.ends_with(note_and_mark)) {
     const std::size_t digit = text.size() - syntax.after_name.size() - 1;
-    auto number = make_regex_machine("[0-9]{1,3}");
-    ZH_CHECK(number.ok());
     add_literal(parts, text.substr(0, digit));
-    parts.push_back(machine_part(std::move(number).value()));
+    parts.push_back(machine_part(sure_pattern("[0-9]{1,3}")));
     text.remove_prefix(digit + 1);
   }
   add_literal(parts, text);
@@ -94,7 +84,7 @@ std::shared_ptr<const ConstraintMachine> calls_machine(const CallForm& form) {
   for (const CallableTool& tool : form.tools) {
     set.rules.push_back(call_rule(form, tool, trigger, trigger.size()));
   }
-  return machine_of(std::move(set));
+  return sure_machine(std::move(set));
 }
 
 bool only_letters(std::string_view text) {

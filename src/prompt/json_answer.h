@@ -7,18 +7,36 @@
 // object it may also be a string, a number or a literal, but only at the very beginning or behind a
 // code fence, because words in front of an object begin with such bytes too.
 //
+// Of a prefill all is there to look at: the value begins at the first such place from which on the
+// whole rest can be its beginning. `See [1]: {` begins with the brace, `See [1]` not at all. Who
+// constrains the answer asks the same function (begun_json()); if the two disagreed, the value
+// would begin twice, or never.
+//
 // One object per answer; not shared between threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "constrain/json_prefix.h"
 #include "prompt/json_repair.h"
+#include "prompt/output_plan.h"
 
 namespace zerohop {
+
+/// Whether these rules ask for JSON, and what its value may be.
+bool is_json_format(OutputFormat format);
+JsonRoot json_root_of(const OutputRules& rules);
+
+/// What of the prefill the answer itself begins with: nothing where the model still thinks or has
+/// to call a tool, else what stands behind its thoughts.
+std::string_view answer_prefill(const OutputPlan& plan);
+
+/// Where in a prefill of the answer the value begins; nothing: it has not.
+std::optional<std::size_t> begun_json(JsonRoot root, std::string_view prefill);
 
 class JsonAnswer {
  public:
@@ -36,18 +54,15 @@ class JsonAnswer {
 
  private:
   std::size_t look_for_value(std::string_view bytes, std::string& json);
-  bool may_begin(char byte) const;
   bool candidate_is_sure() const;
   void begin_with_candidate(std::string& json);
-  void add_word(char byte);
 
   JsonRoot root_;
   JsonRepair value_;
   bool done_ = false;
-  std::string candidate_;            // what may be the beginning of the value
-  std::size_t candidate_shown_ = 0;  // bytes of it that stand in the prefill
-  JsonPrefix probe_;                 // has read the candidate
-  std::string words_;  // in front of it, as far as they tell whether a scalar may begin
+  std::string candidate_;  // what may be the beginning of the value
+  JsonPrefix probe_;       // has read the candidate
+  std::string words_;      // in front of it, as far as they tell whether a scalar may begin
 };
 
 }  // namespace zerohop

@@ -81,7 +81,7 @@ class Search {
       if (const auto* text = std::get_if<TextBlock>(&*block)) {
         if (message.role == Role::kUser) look_at_text(text->text);
       } else if (const auto* call = std::get_if<ToolUseBlock>(&*block)) {
-        look_at_json(call->input);
+        look_at_json(call->input, call->name);
       } else if (const auto* result = std::get_if<ToolResultBlock>(&*block)) {
         for (const ToolResultPart& part : result->content) {
           if (const auto* own = std::get_if<TextBlock>(&part)) look_at_result(own->text);
@@ -95,22 +95,25 @@ class Search {
     if (!look_at_json(text)) look_at_text(text);
   }
 
-  bool look_at_json(std::string_view text) {
+  // `caller`: whose arguments these are; empty: what any tool may want. What one tool was called
+  // with says nothing about another one's argument of the same name.
+  bool look_at_json(std::string_view text, std::string_view caller = {}) {
     const auto parsed = parse_json_node(text);
-    if (parsed.ok()) look_at_node(*parsed);
+    if (parsed.ok()) look_at_node(*parsed, caller);
     return parsed.ok();
   }
 
   // JsonLimits bounds the depth.
-  void look_at_node(const JsonNode& node) {
-    for (const JsonNode& item : node.items) look_at_node(item);
+  void look_at_node(const JsonNode& node, std::string_view caller) {
+    for (const JsonNode& item : node.items) look_at_node(item, caller);
     for (const auto& [name, value] : node.members) {
       if (is_scalar(value)) {
         for (Wanted& wanted : wanted_) {
-          if (wanted.name == name) add(wanted, to_json_text(value));
+          const bool meant = caller.empty() || wanted.tool == caller;
+          if (meant && wanted.name == name) add(wanted, to_json_text(value));
         }
       } else {
-        look_at_node(value);
+        look_at_node(value, caller);
       }
     }
   }
@@ -196,7 +199,7 @@ LiveValues live_values(const Conversation& conversation) {
         live.conflicts.push_back({wanted.tool, wanted.name, std::move(value)});
       }
     }
-    if (!legal.empty()) live.rules.push_back({wanted.name, std::move(legal)});
+    if (!legal.empty()) live.rules.push_back({wanted.tool, wanted.name, std::move(legal)});
   }
   return live;
 }

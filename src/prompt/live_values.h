@@ -4,7 +4,7 @@
 // For tools that ask for it (ToolDefinition::live_arguments), each property at the top of the
 // schema is looked for in
 //
-//   earlier calls       members of that name in their input
+//   earlier calls       of that tool: members of that name in their input
 //   results of tools    members of that name at any depth, where the text is JSON
 //   texts of the user   `name: value`, `name = value` and `name value` with a digit in it, the name
 //                       also with blanks in place of its underscores

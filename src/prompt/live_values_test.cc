@@ -47,6 +47,7 @@ TEST(LiveValues, AreNoWordsThatHappenToFollowAName) {
 TEST(LiveValues, AreFoundInCallsAndResults) {
   Conversation conversation = orders();
   ToolUseBlock call;
+  call.name = "cancel";
   call.input = R"({"order_id":"C-1"})";
   conversation.messages.push_back({Role::kAssistant, {call}});
   ToolResultBlock result;
@@ -65,6 +66,30 @@ TEST(LiveValues, ThatAnEnumDoesNotHaveAreConflicts) {
   EXPECT_EQ(live.conflicts[0].tool, "cancel");
   EXPECT_EQ(live.conflicts[0].argument, "reason");
   EXPECT_EQ(live.conflicts[0].value, "\"ugly\"");
+}
+
+// Two tools with an argument of the same name: what one was called with is neither likely for the
+// other nor a conflict with its enum; what the user says is for both.
+TEST(LiveValues, OfOneToolsCallsAreNoValuesOfAnother) {
+  Conversation conversation = orders();
+  ToolDefinition rate = conversation.tools[0];
+  rate.name = "rate";
+  rate.input_schema =
+      R"({"type":"object","properties":{"order_id":{"type":"string"},"reason":{"enum":["good"]}}})";
+  conversation.tools.push_back(rate);
+  ToolUseBlock call;
+  call.name = "cancel";
+  call.input = R"({"order_id":"C-1","reason":"late"})";
+  conversation.messages.push_back({Role::kAssistant, {call}});
+  LiveValues live = live_values(conversation);
+  for (const SoftRule& rule : live.rules) EXPECT_EQ(rule.tool, "cancel") << rule.argument;
+  EXPECT_EQ(live.rules.size(), 2u);
+  EXPECT_TRUE(live.conflicts.empty());
+  user_says(conversation, "order_id: U-1");
+  live = live_values(conversation);
+  ASSERT_EQ(live.rules.size(), 3u);
+  EXPECT_EQ(live.rules[2].tool, "rate");
+  EXPECT_EQ(live.rules[2].values, Texts{"\"U-1\""});
 }
 
 TEST(LiveValues, AreOnlyLookedForWhereAToolAsks) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "core/content.h"
 #include "core/token.h"
+#include "prompt/parameter_kinds.h"
 
 namespace zerohop {
 
@@ -24,11 +26,12 @@ struct ThinkingTags {
   friend bool operator==(const ThinkingTags&, const ThinkingTags&) = default;
 };
 
-/// The parameters of a tool whose values are strings, whatever they look like.
-struct StringParameters {
-  std::string tool;
-  std::vector<std::string> names;
+/// What a reader of calls has to know of a tool.
+struct OfferedTool {
+  std::string name;
+  ParameterKinds parameters;  ///< where values stand in tags (ToolSyntaxKind::kTagged)
 };
+using OfferedTools = std::vector<OfferedTool>;
 
 /// What the first generated token continues.
 enum class OutputStart : std::uint8_t {
@@ -46,8 +49,8 @@ struct OutputPlan {
   std::optional<ThinkingTags> thinking;
   OutputStart start = OutputStart::kText;
   std::string forced_tool;  ///< of kToolArguments
-  /// Of the tools offered, where values are written as they are (ToolSyntaxKind::kTagged).
-  std::vector<StringParameters> string_parameters;
+  /// Null: not known; then a name is what looks like one, and a value what it can be.
+  std::shared_ptr<const OfferedTools> offered;
   /// Texts around the parts of an answer that are the format's, not the model's words: dropped.
   std::vector<std::string> framing;
   OutputRules rules;

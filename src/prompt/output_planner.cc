@@ -5,7 +5,6 @@
 #include <string>
 
 #include "constrain/json_text.h"
-#include "prompt/tagged_call.h"
 #include "prompt/tool_syntax.h"
 
 namespace zerohop {
@@ -16,6 +15,26 @@ std::size_t written_name_bytes(const ToolSyntax& syntax, std::string_view name) 
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const OfferedTools>> offered_tools(
+    const ToolSyntax& syntax, const std::vector<ToolDefinition>& tools) {
+  auto offered = std::make_shared<OfferedTools>();
+  offered->reserve(tools.size());
+  for (const ToolDefinition& tool : tools) {
+    const std::string problem = name_problem(syntax, tool.name);
+    if (!problem.empty()) {
+      return invalid_request(
+          "tools", "tool '" + tool.name + "': its name cannot stand in calls as " +
+                       "this model writes them (" + std::string(syntax.id) + "): " + problem);
+    }
+    OfferedTool known{tool.name, {}};
+    if (syntax.kind == ToolSyntaxKind::kTagged) {
+      known.parameters = parameter_kinds(tool.input_schema);
+    }
+    offered->push_back(std::move(known));
+  }
+  return std::shared_ptr<const OfferedTools>(std::move(offered));
+}
 
 OutputPlanner::OutputPlanner(const TemplateTraits& traits, const GuardedTokenizer& tokenizer)
     : traits_(traits),
@@ -42,8 +61,9 @@ OutputPlanner::OutputPlanner(const TemplateTraits& traits, const GuardedTokenize
   }
 }
 
-OutputPlan OutputPlanner::plan(const Conversation& conversation, const ShapedConversation& shaped,
-                               RenderedPrompt& prompt) const {
+Result<OutputPlan> OutputPlanner::plan(const Conversation& conversation,
+                                       const ShapedConversation& shaped,
+                                       RenderedPrompt& prompt) const {
   OutputPlan plan;
   plan.rules = conversation.output;
   plan.thinking = traits_.thinking;
@@ -57,11 +77,7 @@ OutputPlan OutputPlanner::plan(const Conversation& conversation, const ShapedCon
     plan.tool_syntax = &syntax_;
     plan.parallel_tool_calls = conversation.tool_choice.parallel;
     plan.call_ends_turn = call_ends_turn_;
-    if (syntax_.kind == ToolSyntaxKind::kTagged) {
-      for (const ToolDefinition& tool : conversation.tools) {
-        plan.string_parameters.push_back({tool.name, string_parameters(tool.input_schema)});
-      }
-    }
+    ZH_ASSIGN_OR_RETURN(plan.offered, offered_tools(syntax_, conversation.tools));
     if (forces_a_call(conversation)) append_forced_call(conversation, plan, prompt);
   }
   return plan;

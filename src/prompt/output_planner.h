@@ -2,10 +2,12 @@
 // make. One per model; immutable, any thread.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/request.h"
 #include "prompt/conversation_shape.h"
 #include "prompt/guarded_tokenizer.h"
@@ -15,15 +17,20 @@
 
 namespace zerohop {
 
+/// Errors: kInvalidRequest, for a tool whose name cannot stand in the form (name_problem()).
+Result<std::shared_ptr<const OfferedTools>> offered_tools(const ToolSyntax& syntax,
+                                                          const std::vector<ToolDefinition>& tools);
+
 class OutputPlanner {
  public:
   /// Both outlive the planner.
   OutputPlanner(const TemplateTraits& traits, const GuardedTokenizer& tokenizer);
 
   /// The plan for the output behind `prompt`, the rendering of `conversation` as `shaped`. Where a
-  /// call is forced, its beginning is appended to the prompt, behind a prefill.
-  OutputPlan plan(const Conversation& conversation, const ShapedConversation& shaped,
-                  RenderedPrompt& prompt) const;
+  /// call is forced, its beginning is appended to the prompt, behind a prefill. Errors:
+  /// kInvalidRequest (a tool whose name this model's form of calls cannot hold, name_problem()).
+  Result<OutputPlan> plan(const Conversation& conversation, const ShapedConversation& shaped,
+                          RenderedPrompt& prompt) const;
 
   /// OutputPlan::marker_tokens of every plan.
   const std::vector<std::pair<Token, std::string>>& marker_tokens() const { return markers_; }

@@ -100,14 +100,13 @@ OutputSegmenter::OutputSegmenter(const OutputPlan& plan, TrailingSpace space)
       thinks_(plan.thinking.has_value()),
       start_(plan.start),
       forced_tool_(plan.forced_tool),
-      strings_(plan.string_parameters),
+      offered_(plan.offered),
       exact_(is_exact(plan.rules.format)),
       continues_text_(!plan.prefill.empty()),
       space_kept_(space),
       scanner_(marks_of(plan)) {
   if (plan.rules.format != OutputFormat::kText && !exact_) {
-    const bool object = plan.rules.format == OutputFormat::kJson;
-    json_.emplace(object ? JsonRoot::kObject : JsonRoot::kAny, plan.prefill);
+    json_.emplace(json_root_of(plan.rules), answer_prefill(plan));
   }
 }
 
@@ -125,12 +124,12 @@ bool OutputSegmenter::thinking() const {
 void OutputSegmenter::begin(SegmentSink& sink) {
   if (begun_) return;
   begun_ = true;
-  if (json_ && json_->done()) {
-    done_ = true;
-  } else if (start_ == OutputStart::kThinking && thinks_) {
+  if (start_ == OutputStart::kThinking && thinks_) {
     begin_block(Mode::kThinking);
   } else if (start_ != OutputStart::kText && syntax_ != nullptr) {
     begin_forced_call(sink);
+  } else if (json_ && json_->done()) {
+    done_ = true;
   } else if (json_ && json_->begun()) {
     mode_ = Mode::kJson;
   } else if (exact_ && continues_text_) {
@@ -156,22 +155,27 @@ void OutputSegmenter::end(SegmentSink& sink) {
   begin(sink);
   final_ = true;
   feed({}, sink);
+  while (mode_ == Mode::kCall && !done_) end_open_call(sink);
   if (done_) return;
-  if (mode_ == Mode::kCall) {
-    if (reader_->end(sink) == CallState::kNoCall) {
-      mode_ = call_in_;
-      reader_.reset();
-      give(raw_, sink);
-    } else {
-      end_call(Mode::kText);
-    }
-  }
   if (json_) {
     end_json(sink);
   } else if (mode_ == Mode::kText && (block_shown_ || (!any_shown_ && calls_ == 0))) {
     show(space_, sink);
   }
   done_ = true;
+}
+
+// May find text behind the call, or another call, in what seemed to be a part of it.
+void OutputSegmenter::end_open_call(SegmentSink& sink) {
+  if (reader_->end(sink) == CallState::kNoCall) {
+    mode_ = call_in_;
+    reader_.reset();
+    give(raw_, sink);
+    return;
+  }
+  const std::string unread = reader_->take_unread();
+  end_call(Mode::kText);
+  if (!done_) feed(unread, sink);
 }
 
 // Takes something from the front of input_; false when that needs more bytes.
@@ -264,7 +268,7 @@ void OutputSegmenter::begin_call(std::string_view mark, CallOpening opening) {
   raw_ = mark;
   raw_mark_ = mark.size();
   const CallCount count = one_call_ ? CallCount::kOne : CallCount::kAny;
-  reader_.emplace(*syntax_, ToolCallReaderOptions{opening, count, &strings_});
+  reader_.emplace(*syntax_, ToolCallReaderOptions{opening, count, offered_.get()});
 }
 
 // The prompt ends within a call: the reader is told what stands there.
@@ -291,8 +295,15 @@ bool OutputSegmenter::step_call(SegmentSink& sink) {
     case CallState::kReading:
       if (!reader_->begun() && raw_.size() >= kNamelessCallBytesMax) give_back_call(sink);
       break;
-    case CallState::kDone: end_call(Mode::kText); break;
-    case CallState::kBroken: end_call(Mode::kRubble); break;
+    case CallState::kDone:
+    case CallState::kBroken:
+      if (std::string unread = reader_->take_unread(); !unread.empty()) {
+        unread += input_;
+        joined_ = std::move(unread);
+        input_ = joined_;
+      }
+      end_call(state == CallState::kDone ? Mode::kText : Mode::kRubble);
+      break;
     case CallState::kNoCall: give_back_call(sink); break;
   }
   return true;

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,7 @@ class OutputSegmenter {
   void begin_forced_call(SegmentSink& sink);
   void end_call(Mode next);
   void give_back_call(SegmentSink& sink);
+  void end_open_call(SegmentSink& sink);
   void give(std::string_view bytes, SegmentSink& sink);
   void give_text(std::string_view bytes, SegmentSink& sink);
   void give_json(std::string_view bytes, SegmentSink& sink);
@@ -91,7 +93,7 @@ class OutputSegmenter {
   bool thinks_;
   OutputStart start_;
   std::string forced_tool_;
-  std::vector<StringParameters> strings_;
+  std::shared_ptr<const OfferedTools> offered_;
   bool exact_;           // the answer is a text in which marks mean nothing
   bool continues_text_;  // the answer goes on with a text of the client's
   TrailingSpace space_kept_;

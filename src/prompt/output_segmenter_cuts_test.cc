@@ -170,6 +170,27 @@ TEST(OutputSegmenterCuts, ReadsTaggedValuesAlike) {
   }
 }
 
+// Of a parameter that cannot be a string, a mark may be a part of the value, or may have ended it.
+TEST(OutputSegmenterCuts, ReadsTaggedValuesThatMustBeJsonAlike) {
+  for (const ToolSyntax& row : tool_syntax_table()) {
+    if (row.kind != ToolSyntaxKind::kTagged) continue;
+    OutputPlan plan = tools_plan(row.id);
+    plan.offered = std::make_shared<const OfferedTools>(OfferedTools{{"f", {{}, {"k"}}}});
+    const std::string close(row.parameter_close);
+    const std::string end = close + std::string(row.arguments_close) + std::string(row.close);
+    for (const std::string& value :
+         {std::string("12 "), "[\"" + close + "\"]", "[\"" + close, "[\"x" + end + " a \" b",
+          std::string("\"12\""), "{} x" + end + "y", std::string("[\"\\")}) {
+      std::string output(row.open);
+      output.append(row.before_name).append("f").append(row.after_name);
+      output.append(row.parameter_open).append("k").append(row.parameter_middle).append(value);
+      cut_at_every_byte(plan, output);
+      cut_at_every_byte(plan, output + end);
+      cut_at_every_byte(plan, output + end + " z");
+    }
+  }
+}
+
 TEST(OutputSegmenterCuts, ReadsJsonAnswersAlike) {
   for (const OutputFormat format : {OutputFormat::kJson, OutputFormat::kJsonSchema}) {
     OutputPlan plan = tools_plan();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ OutputPlan plan_of(std::uint8_t form, std::uint8_t bits) {
   if ((bits & 8) != 0) plan.rules.format = OutputFormat::kJsonSchema;
   plan.start = static_cast<OutputStart>((bits >> 4) & 3);
   plan.forced_tool = "f";
+  if ((bits & 64) != 0) {
+    const ParameterKinds kinds{{"s"}, {"k", "n"}};
+    plan.offered = std::make_shared<const OfferedTools>(
+        OfferedTools{{"f", kinds}, {"f g", kinds}, {"f: g", kinds}});
+  }
   return plan;
 }
 

@@ -44,7 +44,7 @@ Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
       shape_conversation(conversation, renderer_.traits(), default_system_);
   ZH_ASSIGN_OR_RETURN(RenderedPrompt rendered, renderer_.render(shaped));
   PreparedPrompt prompt;
-  prompt.output = planner_.plan(conversation, shaped, rendered);
+  ZH_ASSIGN_OR_RETURN(prompt.output, planner_.plan(conversation, shaped, rendered));
   TokenizedText tokenized = tokenizer_.tokenize_with_cuts(rendered.text, rendered.foreign);
   if (rendered.placed.empty()) rendered.placed = locate_contents(rendered.text, shaped);
   const MeasuredPrompt measured{tokenizer_, tokenized, rendered, shaped};

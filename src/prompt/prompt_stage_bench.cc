@@ -4,32 +4,23 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
+#include "model/default_model_path.h"
 #include "model/llama_model.h"
 #include "prompt/prompt_stage.h"
 
 namespace zerohop {
 namespace {
 
-std::string model_path() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  const std::string folder = data != nullptr && *data != '\0'
-                                 ? std::string(data)
-                                 : std::string(home == nullptr ? "" : home) + "/.local/share";
-  return folder + "/zerohop/models/smollm2-135m.gguf";
-}
-
 // Null, with the benchmark skipped, when there is no such file.
 const Model* load(benchmark::State& state) {
   static const Result<std::unique_ptr<Model>> model = [] {
     LlamaModelOptions options;
-    options.path = model_path();
+    options.path = default_model_path();
     options.load = LlamaLoad::kTokenizerOnly;
     return load_llama_model(options);
   }();

@@ -21,20 +21,16 @@ std::size_t half_mark_at_end(std::string_view text, std::string_view mark) {
 
 }  // namespace
 
-TaggedArguments::TaggedArguments(const ToolSyntax& syntax, const std::vector<std::string>* strings)
+TaggedArguments::TaggedArguments(const ToolSyntax& syntax, const ParameterKinds* kinds)
     : open_(mark_core(syntax.parameter_open)),
-      middle_(mark_core(syntax.parameter_middle)),
+      middle_(key_end_mark(syntax)),
       close_(mark_core(syntax.parameter_close)),
       ends_{mark_core(syntax.arguments_close), mark_core(syntax.close)},
       next_call_(mark_core(syntax.open)),
-      strings_(strings),
+      kinds_(kinds),
       line_begin_(syntax.parameter_middle.ends_with('\n')),
       line_end_(syntax.parameter_close.starts_with('\n')) {
-  const std::size_t gap = middle_.find('\n');
-  if (gap != std::string_view::npos) {
-    middle_rest_ = mark_core(middle_.substr(gap));
-    middle_ = mark_core(middle_.substr(0, gap));
-  }
+  middle_rest_ = mark_core(mark_core(syntax.parameter_middle).substr(middle_.size()));
 }
 
 TaggedArguments::State TaggedArguments::feed(std::string_view& bytes, std::string& json) {
@@ -43,8 +39,11 @@ TaggedArguments::State TaggedArguments::feed(std::string_view& bytes, std::strin
   }
   if (step_ == Step::kNoCall) return State::kNoCall;
   if (step_ == Step::kDone) {
-    // What is left came with these bytes: the end would have been seen before otherwise.
-    bytes.remove_prefix(bytes.size() - std::min(bytes.size(), buffer_.size() - at_));
+    // What is left came with these bytes: the end would have been seen before otherwise, up to
+    // values that were read twice.
+    const std::size_t left = buffer_.size() - at_;
+    if (left > bytes.size()) unread_ = buffer_.substr(at_, left - bytes.size());
+    bytes.remove_prefix(bytes.size() - std::min(bytes.size(), left));
     return State::kDone;
   }
   bytes = {};
@@ -59,14 +58,9 @@ bool TaggedArguments::step(std::string& json) {
     case Step::kKey: return step_key();
     case Step::kValueBegin:
       if (at_ == buffer_.size()) return false;
-      if (line_begin_ && buffer_[at_] == '\n') ++at_;
-      step_ = Step::kValue;
-      probe_ = JsonPrefix();
-      probed_ = shown_ = 0;
-      string_ = is_known_string();
-      streaming_ = false;
+      begin_value();
       return true;
-    case Step::kValue: return step_value(json);
+    case Step::kValue: return json_ ? step_json_value(json) : step_value(json);
     default: return false;
   }
 }
@@ -118,6 +112,49 @@ bool TaggedArguments::step_key() {
   return true;
 }
 
+void TaggedArguments::begin_value() {
+  if (line_begin_ && buffer_[at_] == '\n') ++at_;
+  step_ = Step::kValue;
+  probe_ = JsonPrefix();
+  probed_ = shown_ = 0;
+  const ParameterKind kind = kinds_ == nullptr ? ParameterKind::kOpen : kinds_->of(key_);
+  string_ = kind == ParameterKind::kString;
+  json_ = kind == ParameterKind::kJson;
+  streaming_ = false;
+}
+
+// Up to the mark behind a whole value, or to where it cannot be JSON.
+bool TaggedArguments::step_json_value(std::string& json) {
+  const std::string_view rest = std::string_view(buffer_).substr(at_);
+  const std::size_t begin = rest.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return false;
+  if (rest[begin] != '"') {
+    probed_ += probe_.feed(rest.substr(probed_));
+    if (probed_ == rest.size()) return false;
+  }
+  if (probe_.complete()) {
+    const std::size_t behind = rest.find_first_not_of(kSpaces, probed_);
+    if (behind == std::string_view::npos) return false;
+    const std::string_view tail = rest.substr(behind);
+    if (tail.starts_with(close_)) {
+      begin_member(json);
+      json += mark_core(rest.substr(0, probed_));
+      at_ += behind + close_.size();
+      step_ = Step::kBetween;
+      return true;
+    }
+    if (close_.starts_with(tail)) return false;
+  }
+  take_for_open();
+  return true;
+}
+
+void TaggedArguments::take_for_open() {
+  json_ = false;
+  probe_ = JsonPrefix();
+  probed_ = 0;
+}
+
 bool TaggedArguments::step_value(std::string& json) {
   const std::string_view rest = std::string_view(buffer_).substr(at_);
   const std::size_t from = std::max(shown_, probed_);
@@ -134,10 +171,6 @@ bool TaggedArguments::step_value(std::string& json) {
   if (line_end_ && safe > 0 && rest[safe - 1] == '\n') --safe;
   stream_value(safe, json);
   return false;
-}
-
-bool TaggedArguments::is_known_string() const {
-  return strings_ != nullptr && std::ranges::find(*strings_, key_) != strings_->end();
 }
 
 // Whether a value that begins with `value` must be a string.
@@ -195,9 +228,19 @@ void TaggedArguments::finish_object(std::string& json) { json += any_ ? "}" : "{
 
 void TaggedArguments::close(std::string& json) {
   if (step_ == Step::kDone) return;
+  if (step_ == Step::kValue && json_ && buffer_.find(close_, at_) != std::string::npos) {
+    take_for_open();  // it was not whole at the mark, and now never will be
+    while (step(json)) {
+    }
+    if (step_ == Step::kDone) {
+      unread_ = buffer_.substr(at_);
+      return;
+    }
+  }
   if (step_ == Step::kValue) {
     std::string value = buffer_.substr(at_);
-    value.resize(value.size() - half_mark_at_end(value, close_));
+    const bool in_text = json_ && probe_.in_string();  // where a mark is a part of it
+    if (!in_text) value.resize(value.size() - half_mark_at_end(value, close_));
     if (line_end_ && value.ends_with('\n')) value.pop_back();
     if (!streaming_ && !value.empty() && !is_string(value)) {
       value = mark_core(value);

@@ -1,14 +1,15 @@
 #include "prompt/tagged_call.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/utf8.h"
 #include "constrain/json_machine.h"
-#include "constrain/json_text.h"
+#include "prompt/parameter_kinds.h"
+#include "prompt/sure_machines.h"
 
 namespace zerohop {
 namespace {
@@ -21,11 +22,8 @@ constexpr std::size_t kPropertyNameMax = 256;  // bytes
 constexpr std::size_t kNodesMax = 100'000;     // of the forms of all of them
 constexpr std::size_t kWordsMax = 200;         // of a string, to be listed one by one
 
-std::shared_ptr<const ConstraintMachine> machine_of(TagSet set) {
-  auto machine = make_tag_machine(std::move(set));
-  ZH_CHECK(machine.ok());
-  return std::move(machine).value();
-}
+// Where the compiled schema and parameter_kinds() disagree.
+constexpr std::string_view kTwoThings = "it says two things about the type of its values";
 
 void exchange_nodes(std::vector<ValueChoice>& choices, SchemaNodeId a, SchemaNodeId b) {
   for (ValueChoice& choice : choices) {
@@ -81,24 +79,30 @@ std::uint64_t any_string_identity() {
   return identity;
 }
 
-class Grammar {
+// Up to the mark behind a value, which ends it wherever it stands.
+Parts text_parts(const ToolSyntax& syntax) {
+  const std::string_view mark = mark_core(syntax.parameter_close);
+  const std::size_t end = syntax.parameter_close.find(mark) + mark.size();
+  return {until_part(std::string(mark)),
+          literal_part(std::string(syntax.parameter_close.substr(end)))};
+}
+
+class ArgumentsWriter {
  public:
-  Grammar(const ToolSyntax& syntax, const SchemaForm& form, std::vector<std::string> strings)
-      : syntax_(syntax), form_(form), strings_(std::move(strings)) {}
+  ArgumentsWriter(const ToolSyntax& syntax, const SchemaForm& form, ParameterKinds kinds)
+      : syntax_(syntax), form_(form), kinds_(std::move(kinds)) {}
 
   TaggedArgumentsGrammar write() {
     const ObjectForm* object = only_object();
-    if (object == nullptr) {
-      note_inexact("");
+    if (object == nullptr || is_too_large(*object)) {
+      note_inexact("", object == nullptr ? "its objects are of more than one kind"
+                                         : "it has too many parameters, or too long names");
       made_.parts = free_tagged_arguments(syntax_);
       return std::move(made_);
     }
-    if (is_too_large(*object)) {
-      note_inexact("");
-      made_.parts = free_tagged_arguments(syntax_);
-      return std::move(made_);
+    if (has_joint_rules(*object)) {
+      note_inexact("", "it has rules about which parameters go together");
     }
-    if (has_joint_rules(*object)) note_inexact("");
     for (const ObjectForm::Property& property : object->declared) add_property(property);
     return std::move(made_);
   }
@@ -133,13 +137,19 @@ class Grammar {
            object.properties_max < object.declared.size();
   }
 
-  void note_inexact(std::string pointer) {
-    if (made_.exact) made_.pointer = std::move(pointer);
+  void note_inexact(std::string pointer, std::string_view reason) {
+    if (made_.exact) {
+      made_.pointer = std::move(pointer);
+      made_.reason = reason;
+    }
     made_.exact = false;
   }
 
   void add_property(const ObjectForm::Property& property) {
     if (property.value.empty()) return;
+    if (!can_name_parameter(syntax_, property.name)) {
+      return note_inexact(pointer_to(property.name), "a parameter cannot have this name");
+    }
     std::string opening = std::string(syntax_.parameter_open) + property.name;
     opening += syntax_.parameter_middle;
     Parts rest = value_parts(property);
@@ -152,56 +162,62 @@ class Grammar {
     perhaps.rules.push_back({.trigger = std::move(opening), .parts = std::move(rest)});
     perhaps.calls_max = 1;
     perhaps.text = TagSet::Text::kNone;
-    made_.parts.push_back(machine_part(machine_of(std::move(perhaps))));
+    made_.parts.push_back(machine_part(sure_machine(std::move(perhaps))));
   }
 
   // A value and the mark behind it.
   Parts value_parts(const ObjectForm::Property& property) {
-    TagSet values;
-    bool open = false;
-    for (const ValueChoice& choice : property.value) {
-      if (std::ranges::find(strings_, property.name) != strings_.end()) {
-        open = !add_words(choice.node, property.name, values) || open;
-      } else if (may_be_string(choice.node)) {
-        note_inexact(pointer_to(property.name));
-        open = true;
-      } else {
-        auto machine = make_json_machine(form_of_node(form_, choice.node),
-                                         {.white_space = JsonMachineOptions::WhiteSpace::kSpaced});
-        values.alternatives.push_back(
-            {machine_part(std::move(machine)), literal_part(std::string(syntax_.parameter_close))});
-      }
+    switch (kinds_.of(property.name)) {
+      case ParameterKind::kString: return string_parts(property);
+      case ParameterKind::kJson: return json_parts(property);
+      case ParameterKind::kOpen: break;
     }
-    if (open) return text_parts();
-    return {machine_part(machine_of(std::move(values)))};
+    note_inexact(pointer_to(property.name), "its values may be strings or something else");
+    return text_parts(syntax_);
   }
 
-  Parts text_parts() const {
-    const std::string_view mark = mark_core(syntax_.parameter_close);
-    const std::size_t end = syntax_.parameter_close.find(mark) + mark.size();
-    return {until_part(std::string(mark)),
-            literal_part(std::string(syntax_.parameter_close.substr(end)))};
+  Parts string_parts(const ObjectForm::Property& property) {
+    TagSet words;
+    for (const ValueChoice& choice : property.value) {
+      if (!add_words(choice.node, property.name, words)) return text_parts(syntax_);
+    }
+    return {machine_part(sure_machine(std::move(words)))};
+  }
+
+  Parts json_parts(const ObjectForm::Property& property) {
+    TagSet values;
+    for (const ValueChoice& choice : property.value) {
+      if (may_be_string(choice.node)) {
+        note_inexact(pointer_to(property.name), kTwoThings);
+        return text_parts(syntax_);
+      }
+      auto machine = make_json_machine(form_of_node(form_, choice.node),
+                                       {.white_space = JsonMachineOptions::WhiteSpace::kSpaced});
+      values.alternatives.push_back(
+          {machine_part(std::move(machine)), literal_part(std::string(syntax_.parameter_close))});
+    }
+    return {machine_part(sure_machine(std::move(values)))};
   }
 
   // The strings of a node, where these can be listed; false: any text has to do.
   bool add_words(SchemaNodeId node, const std::string& name, TagSet& values) {
     for (const SchemaAlternative& alternative : form_.nodes[node]) {
       const auto* text = std::get_if<StringForm>(&alternative);
-      if (text == nullptr) {  // the schema calls it a string and means something else as well
-        note_inexact(pointer_to(name));
-        continue;
+      if (text == nullptr) {
+        note_inexact(pointer_to(name), kTwoThings);
+        return false;
       }
       const auto words = text->content->words(text->content->start(), 0, kWordsMax);
       if (!words) {
         if (text->content->identity() != any_string_identity()) {
-          note_inexact(pointer_to(name));
+          note_inexact(pointer_to(name), "it has rules about its text");
         }
         return false;
       }
       for (const std::u32string& word : *words) {
         std::string literal = utf8_of(word);
         if (literal.find(mark_core(syntax_.parameter_close)) != std::string::npos) {
-          note_inexact(pointer_to(name));
+          note_inexact(pointer_to(name), "one of its values holds the mark that ends a value");
           return false;
         }
         literal += syntax_.parameter_close;
@@ -219,7 +235,7 @@ class Grammar {
 
   const ToolSyntax& syntax_;
   const SchemaForm& form_;
-  const std::vector<std::string> strings_;
+  const ParameterKinds kinds_;
   TaggedArgumentsGrammar made_;
 };
 
@@ -227,34 +243,20 @@ class Grammar {
 
 TaggedArgumentsGrammar tagged_arguments_of(const ToolSyntax& syntax, const SchemaMachine& schema,
                                            std::string_view text) {
-  return Grammar(syntax, *schema.form, string_parameters(text)).write();
+  return ArgumentsWriter(syntax, *schema.form, parameter_kinds(text)).write();
 }
 
 std::vector<TagPart> free_tagged_arguments(const ToolSyntax& syntax) {
-  const std::string_view end =
-      syntax.arguments_close.empty() ? mark_core(syntax.close) : mark_core(syntax.arguments_close);
-  TagSet text;
-  text.never_in_text.emplace_back(end);
-  return {machine_part(machine_of(std::move(text)))};
-}
-
-std::vector<std::string> string_parameters(std::string_view schema) {
-  std::vector<std::string> names;
-  const auto members = json_members(schema);
-  if (!members) return names;
-  for (const JsonMember& member : *members) {
-    if (member.key != "properties") continue;
-    const auto properties = json_members(member.value);
-    if (!properties) continue;
-    for (const JsonMember& property : *properties) {
-      const auto rules = json_members(property.value);
-      const auto says_so = [](const JsonMember& rule) {
-        return rule.key == "type" && rule.value == "\"string\"";
-      };
-      if (rules && std::ranges::any_of(*rules, says_so)) names.push_back(property.key);
-    }
-  }
-  return names;
+  const std::string_view mark = key_end_mark(syntax);
+  const std::size_t key_end = syntax.parameter_middle.find(mark) + mark.size();
+  TagRule parameter{.trigger = std::string(syntax.parameter_open), .parts = {}};
+  parameter.parts.push_back(until_part(std::string(mark)));
+  parameter.parts.push_back(literal_part(std::string(syntax.parameter_middle.substr(key_end))));
+  std::ranges::move(text_parts(syntax), std::back_inserter(parameter.parts));
+  TagSet parameters;
+  parameters.rules.push_back(std::move(parameter));
+  parameters.text = TagSet::Text::kNone;
+  return {machine_part(sure_machine(std::move(parameters)))};
 }
 
 }  // namespace zerohop

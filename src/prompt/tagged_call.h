@@ -4,10 +4,12 @@
 //
 // Parameters come in the order of the schema, required ones always, others perhaps; none that the
 // schema does not name. A string stands as it is, with any bytes but the mark that ends it; a value
-// of another kind is JSON. What a form of tags cannot say exactly is told, and left open: strings
-// with a pattern or a length, values that may be strings or something else, rules about which
-// parameters go together. A mark inside of a string inside of JSON ends the value for a reader; no
-// rule keeps it out.
+// of another kind is JSON, in whose strings that mark means nothing. Which of the two it is, reader
+// and grammar know from the schema (parameter_kinds.h), so all that can be written can be read.
+//
+// What a form of tags cannot say exactly is told. It is left open (strings with a pattern or a
+// length, values that may be strings or something else, rules about which parameters go together)
+// or left out (parameters in whose names the mark behind a name stands).
 //
 // Pure; any thread.
 #pragma once
@@ -26,16 +28,14 @@ struct TaggedArgumentsGrammar {
   std::vector<TagPart> parts;
   bool exact = true;
   std::string pointer;  ///< where not: to the schema that is not enforced
+  std::string reason;   ///< why not
 };
 
 /// `text` is the schema that `schema` was made of; its root has an object.
 TaggedArgumentsGrammar tagged_arguments_of(const ToolSyntax& syntax, const SchemaMachine& schema,
                                            std::string_view text);
 
-/// Anything up to the end of the call.
+/// Any number of parameters with any names and values.
 std::vector<TagPart> free_tagged_arguments(const ToolSyntax& syntax);
-
-/// The properties of an object's schema that can only be strings: those that say so themselves.
-std::vector<std::string> string_parameters(std::string_view schema);
 
 }  // namespace zerohop

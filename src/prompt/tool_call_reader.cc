@@ -1,6 +1,7 @@
 #include "prompt/tool_call_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "constrain/json_text.h"
 
@@ -127,16 +128,42 @@ CallState ToolCallReader::read_name(std::string_view& bytes, SegmentSink& sink) 
       return CallState::kReading;
     }
   }
-  const auto end = std::find_if_not(text_.begin(), text_.end(), is_name_byte);
-  const auto size = static_cast<std::size_t>(end - text_.begin());
+  if (may_become_offered(text_)) return CallState::kReading;
+  const std::size_t size = name_size(text_);
   if (size > kNameBytesMax || size == 0) return fail(sink);
-  if (end == text_.end()) return CallState::kReading;
+  if (size == text_.size()) return CallState::kReading;
   name_ = text_.substr(0, size);
   const std::string rest = text_.substr(size);  // more than a byte when BEFORE_NAME was half there
   text_.clear();
   step_ = Step::kAfterName;
   std::string_view unread = rest;
   return feed(unread, sink);
+}
+
+const OfferedTool* ToolCallReader::offered(std::string_view name) const {
+  if (options_.offered == nullptr) return nullptr;
+  const auto found = std::ranges::find(*options_.offered, name, &OfferedTool::name);
+  return found == options_.offered->end() ? nullptr : &*found;
+}
+
+bool ToolCallReader::may_become_offered(std::string_view text) const {
+  return options_.offered != nullptr &&
+         std::ranges::any_of(*options_.offered, [text](const OfferedTool& tool) {
+           return std::string_view(tool.name).starts_with(text);
+         });
+}
+
+// Of the name in front of `text`, which is not the beginning of an offered one alone.
+std::size_t ToolCallReader::name_size(std::string_view text) const {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; options_.offered != nullptr && i < options_.offered->size(); ++i) {
+    const std::string& name = (*options_.offered)[i].name;
+    const bool ends = text.size() > name.size() && !is_name_byte(text[name.size()]);
+    if (ends && text.starts_with(name)) longest = std::max(longest, name.size());
+  }
+  if (longest > 0) return longest;
+  const auto end = std::ranges::find_if_not(text, is_name_byte);
+  return static_cast<std::size_t>(end - text.begin());
 }
 
 CallState ToolCallReader::read_after_name(std::string_view& bytes, SegmentSink& sink) {
@@ -162,12 +189,8 @@ CallState ToolCallReader::read_after_name(std::string_view& bytes, SegmentSink& 
 }
 
 void ToolCallReader::begin_tagged() {
-  const std::vector<std::string>* strings = nullptr;
-  if (options_.strings != nullptr) {
-    const auto own = std::ranges::find(*options_.strings, name_, &StringParameters::tool);
-    if (own != options_.strings->end()) strings = &own->names;
-  }
-  tagged_.emplace(syntax_, strings);
+  const OfferedTool* tool = offered(name_);
+  tagged_.emplace(syntax_, tool == nullptr ? nullptr : &tool->parameters);
 }
 
 CallState ToolCallReader::begin_named_arguments(std::string_view& bytes, SegmentSink& sink) {
@@ -189,12 +212,17 @@ CallState ToolCallReader::read_tagged(std::string_view& bytes, SegmentSink& sink
   if (open_) give_arguments(sink);
   if (state == TaggedArguments::State::kReading) return CallState::kReading;
   const bool next_call = tagged_->ended_by_next_call();
+  unread_ = tagged_->take_unread();
   finish_call(sink);
   if (!next_call || options_.count == CallCount::kOne) return CallState::kDone;
   tagged_.reset();
   named_body_ = before_name_ = false;
   step_ = Step::kBody;
-  return CallState::kReading;
+  const std::string again = std::exchange(unread_, {});
+  std::string_view rest = again;
+  const CallState begun = feed(rest, sink);
+  unread_ += rest;
+  return begun;
 }
 
 CallState ToolCallReader::begin_value(std::string_view& bytes, SegmentSink& sink) {
@@ -242,9 +270,13 @@ CallState ToolCallReader::read_scalar(std::string_view& bytes, SegmentSink& sink
     key_ = json_unquoted(text_);
     step_ = Step::kColon;
   } else if (read == Step::kNameValue) {
-    name_ = mark_core(json_unquoted(text_));
+    name_ = json_unquoted(text_);
+    const bool known = offered(name_) != nullptr;
+    if (!known) name_ = mark_core(name_);
     if (name_.size() > kNameBytesMax) name_.clear();
     if (name_.empty()) return fail(sink);
+    const bool bare = options_.opening == CallOpening::kBare;
+    if (bare && !known && options_.offered != nullptr) return fail(sink);
     if (!json_.empty()) begin_call(sink);
   } else if (read == Step::kArgumentsString) {
     take_string_arguments();
@@ -297,6 +329,7 @@ CallState ToolCallReader::finish_call(SegmentSink& sink) {
   if (!open_) begin_call(sink);
   if (tagged_) {
     tagged_->close(json_);
+    unread_ += tagged_->take_unread();
   } else if (arguments_.begun()) {
     arguments_.close(json_);
   } else {

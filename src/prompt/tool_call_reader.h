@@ -8,6 +8,11 @@
 // object, whatever follows. Arguments in front of the name are held back until it is known.
 // Arguments that are a string holding an object are unwrapped; arguments of any other kind are {}.
 //
+// Names. Without quotes a name is what looks like one: letters, digits and a few signs. A tool that
+// was offered may have another name ("look up", "files:read"); the longest offered one with which
+// the text goes on is it. What no reader could tell apart is not offered (name_problem()). JSON
+// without a mark is a call only by the name of an offered tool, where these are known.
+//
 // One object per open mark; not shared between threads.
 #pragma once
 
@@ -43,8 +48,8 @@ enum class CallCount : std::uint8_t { kAny, kOne };
 struct ToolCallReaderOptions {
   CallOpening opening = CallOpening::kMarked;
   CallCount count = CallCount::kAny;  ///< kOne: done with the first call
-  /// Of tagged calls: OutputPlan::string_parameters. Outlives the reader; null: none are known.
-  const std::vector<StringParameters>* strings = nullptr;
+  /// OutputPlan::offered. Outlives the reader.
+  const OfferedTools* offered = nullptr;
 };
 
 class ToolCallReader {
@@ -59,6 +64,10 @@ class ToolCallReader {
 
   /// No more bytes will come: completes the open call. kDone, or kNoCall.
   CallState end(SegmentSink& sink);
+
+  /// Bytes of earlier pieces that stand behind a call which is over, in front of what feed() left:
+  /// they seemed to be part of a value. Behind kDone, or end().
+  std::string take_unread() { return std::move(unread_); }
 
   /// Some call has been given out, if only in part.
   bool begun() const { return calls_begun_ > 0; }
@@ -103,6 +112,9 @@ class ToolCallReader {
   CallState finish_call(SegmentSink& sink);
   CallState fail(SegmentSink& sink);
   void begin_tagged();
+  const OfferedTool* offered(std::string_view name) const;
+  bool may_become_offered(std::string_view text) const;
+  std::size_t name_size(std::string_view text) const;
   bool is_named() const { return syntax_.kind != ToolSyntaxKind::kJsonCall; }
 
   const ToolSyntax& syntax_;
@@ -121,6 +133,7 @@ class ToolCallReader {
   JsonRepair arguments_{{.root = JsonRoot::kObject}};
   std::string json_;  // arguments not given out yet
   std::optional<TaggedArguments> tagged_;
+  std::string unread_;
 
   // Of the current key or value.
   JsonRepair scalar_;

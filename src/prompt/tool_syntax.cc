@@ -121,6 +121,43 @@ std::string_view mark_core(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
+std::string_view key_end_mark(const ToolSyntax& syntax) {
+  const std::string_view middle = mark_core(syntax.parameter_middle);
+  return mark_core(middle.substr(0, std::min(middle.find('\n'), middle.size())));
+}
+
+std::string name_problem(const ToolSyntax& syntax, std::string_view name) {
+  if (syntax.kind == ToolSyntaxKind::kJsonCall) return {};
+  if (name != mark_core(name)) return "it has white space around it";
+  if (name.starts_with('{') || name.starts_with('[')) return "it begins with a bracket";
+  const std::string_view before = mark_core(syntax.before_name);
+  if (!before.empty() && syntax.open_alternative.ends_with(before) && name.starts_with(before)) {
+    return "it begins with " + json_quoted(before);
+  }
+  const std::string_view mark = mark_core(syntax.after_name);
+  if (!mark.empty() && name.find(mark) != std::string_view::npos) {
+    return "it holds " + json_quoted(mark) + ", which ends a name";
+  }
+  // With a beginning of what ends a name at its own end it could be another tool's name and that.
+  const std::string behind = std::string(syntax.name_note).append(syntax.after_name);
+  std::string_view front = name;
+  if (syntax.name_note.ends_with('0')) {  // which stands for any number
+    front = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  }
+  for (std::size_t size = behind.size(); size > 0; --size) {
+    const std::string_view begun = std::string_view(behind).substr(0, size);
+    if (name.ends_with(begun) || (front.size() < name.size() && front.ends_with(begun))) {
+      return "it ends like what stands behind a name";
+    }
+  }
+  return {};
+}
+
+bool can_name_parameter(const ToolSyntax& syntax, std::string_view name) {
+  const std::string_view end = key_end_mark(syntax);
+  return name == mark_core(name) && std::string(name).append(end).find(end) == name.size();
+}
+
 const ToolSyntax* recognise_tool_syntax(std::string_view rendered, const ToolCallProbe& probe) {
   const std::string text = without_spaces(rendered);
   for (const ToolSyntax& row : tool_syntax_table()) {

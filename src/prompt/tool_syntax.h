@@ -92,6 +92,17 @@ std::string write_call_up_to_name(const ToolSyntax& syntax);
 /// for OutputStart::kToolArguments.
 std::string write_call_up_to_arguments(const ToolSyntax& syntax, std::string_view name);
 
+/// Why calls of a tool of this name cannot be written in the form so that a reader finds where the
+/// name ends; empty: they can. In JSON any name can.
+std::string name_problem(const ToolSyntax& syntax, std::string_view name);
+
+/// The same for a parameter of kTagged.
+bool can_name_parameter(const ToolSyntax& syntax, std::string_view name);
+
+/// Of kTagged: PARAMETER_MIDDLE up to its first line break without white space around it, which
+/// ends a KEY for a reader.
+std::string_view key_end_mark(const ToolSyntax& syntax);
+
 /// `text` without the white space around it: how a reader knows a mark.
 std::string_view mark_core(std::string_view text);
 

@@ -4,9 +4,12 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/check.h"
+#include "base/file_sync.h"
 
 namespace zerohop {
 namespace {
@@ -154,9 +157,10 @@ StoreResult<std::unique_ptr<Database>> Database::open(
 }
 
 StoreResult<void> Database::connect(const DatabaseOptions& options) {
-  make_private(options.path);
+  const bool makes = options.rule == OpenRule::kMake;
+  if (makes) make_private(options.path);
   sqlite3* handle = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (makes ? SQLITE_OPEN_CREATE : 0);
   const int code = sqlite3_open_v2(options.path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) return error_of(code);
@@ -166,8 +170,9 @@ StoreResult<void> Database::connect(const DatabaseOptions& options) {
 }
 
 StoreResult<void> Database::configure(const DatabaseOptions& options) {
-  ZH_RETURN_IF_ERROR(execute("PRAGMA journal_mode = WAL"));
-  ZH_RETURN_IF_ERROR(execute("PRAGMA synchronous = NORMAL"));
+  const bool fast = options.durability == Durability::kFast;
+  ZH_RETURN_IF_ERROR(execute(fast ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE"));
+  ZH_RETURN_IF_ERROR(execute(fast ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL"));
   ZH_RETURN_IF_ERROR(execute("PRAGMA foreign_keys = ON"));
   ZH_RETURN_IF_ERROR(execute("PRAGMA journal_size_limit = " + std::to_string(kLogBytesMax)));
   if (options.pages_max != 0) {
@@ -176,16 +181,21 @@ StoreResult<void> Database::configure(const DatabaseOptions& options) {
   return {};
 }
 
+StoreResult<std::int64_t> Database::pragma(const std::string& name) {
+  ZH_ASSIGN_OR_RETURN(Statement read, prepare("PRAGMA " + name));
+  ZH_ASSIGN_OR_RETURN(const bool row, read.step());
+  ZH_CHECK(row);
+  return read.integer(0);
+}
+
+// A file that is up to date is opened without writing. The version is read again once nobody else
+// can write: two processes may start at once.
 StoreResult<void> Database::migrate(std::span<const std::string_view> migrations) {
-  ZH_ASSIGN_OR_RETURN(Transaction transaction, begin());
-  std::int64_t version = 0;
-  {
-    ZH_ASSIGN_OR_RETURN(Statement read, prepare("PRAGMA user_version"));
-    ZH_ASSIGN_OR_RETURN(const bool row, read.step());
-    ZH_CHECK(row);
-    version = read.integer(0);
-  }
   const auto newest = static_cast<std::int64_t>(migrations.size());
+  ZH_ASSIGN_OR_RETURN(const std::int64_t found, pragma("user_version"));
+  if (found == newest) return {};
+  ZH_ASSIGN_OR_RETURN(Transaction transaction, begin());
+  ZH_ASSIGN_OR_RETURN(const std::int64_t version, pragma("user_version"));
   if (version > newest) {
     return StoreError{StoreFault::kNewer,
                       "store \"" + path_ + "\" has version " + std::to_string(version) +
@@ -217,6 +227,30 @@ StoreResult<void> Database::execute(const std::string& sql) {
 
 StoreResult<Transaction> Database::begin() {
   ZH_RETURN_IF_ERROR(execute("BEGIN IMMEDIATE"));
+  return Transaction(*this);
+}
+
+StoreResult<std::int64_t> Database::data_version() { return pragma("data_version"); }
+
+// SQLite writes into a file that is there and empty, which so has its rights from the beginning.
+StoreResult<void> Database::backup_to(const std::string& path) {
+  const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) {
+    const std::string reason = std::error_code(errno, std::generic_category()).message();
+    return StoreError{StoreFault::kUnavailable, "\"" + path + "\": " + reason};
+  }
+  ::close(file);
+  ZH_ASSIGN_OR_RETURN(Statement copy, prepare("VACUUM INTO ?"));
+  StoreResult<void> copied = copy.bind(path).run();
+  if (copied.ok() && sync_to_disk(path)) {
+    copied = StoreError{StoreFault::kUnavailable, "\"" + path + "\" cannot be written to the disk"};
+  }
+  if (!copied.ok()) ::unlink(path.c_str());
+  return copied;
+}
+
+StoreResult<Transaction> Database::begin_reading() {
+  ZH_RETURN_IF_ERROR(execute("BEGIN"));
   return Transaction(*this);
 }
 

@@ -1,10 +1,8 @@
 // One SQLite file behind values: open, bring the schema up to date, statements, transactions. The
 // owner brings its tables; nothing here knows what is kept.
 //
-// How the file is used (https://sqlite.org/wal.html): write-ahead log with synchronous = NORMAL. A
-// crash of the process loses nothing; a loss of power may lose the last transactions, never the
-// file. Strict: every failure of SQLite is a StoreError and leaves the transaction undone; wrong
-// SQL and wrong use are bugs and crash.
+// Strict: every failure of SQLite is a StoreError and leaves the transaction undone; wrong SQL and
+// wrong use are bugs and crash. A crash of the process loses no committed transaction.
 //
 // One thread at a time; the owner guards it. Statements and transactions must end before their
 // database.
@@ -25,8 +23,25 @@ struct sqlite3_stmt;
 
 namespace zerohop {
 
+enum class Durability : std::uint8_t {
+  /// Write-ahead log, synchronous = NORMAL (https://sqlite.org/wal.html): readers and a writer do
+  /// not wait for each other. A loss of power may lose the last transactions, never the file.
+  kFast,
+  /// Rollback journal, synchronous = FULL: a committed transaction survives a loss of power. Some
+  /// milliseconds a transaction. Between transactions the file is all there is, so it can also be
+  /// read where its folder cannot be written.
+  kPower,
+};
+
+enum class OpenRule : std::uint8_t {
+  kMake,      ///< a missing file is made
+  kMustExist  ///< a missing file is an error
+};
+
 struct DatabaseOptions {
   std::string path;
+  Durability durability = Durability::kFast;
+  OpenRule rule = OpenRule::kMake;
   /// How long a statement waits for another process that holds the file.
   std::chrono::milliseconds busy_timeout{2'000};
   /// Most pages of 4 KiB; 0: as many as the disk has.
@@ -116,11 +131,21 @@ class Database {
 
   /// Takes the right to write at once, so that nothing read in it changes before the commit.
   StoreResult<Transaction> begin();
+  /// For reading only: what is read until it ends is as of one moment, its first read.
+  StoreResult<Transaction> begin_reading();
 
   /// Rows that the last statement inserted, changed or deleted.
   std::int64_t rows_changed() const;
   /// Row id of the last insertion.
   std::int64_t last_row() const;
+
+  /// A number that changes whenever another connection has committed a change to the file, and not
+  /// for this connection's own (https://sqlite.org/pragma.html#pragma_data_version).
+  StoreResult<std::int64_t> data_version();
+
+  /// A whole copy as of now, in a new file that only its owner may read; others go on working
+  /// meanwhile. Errors: beside those of the store, kUnavailable where `path` is taken.
+  StoreResult<void> backup_to(const std::string& path);
 
  private:
   friend class Statement;
@@ -133,6 +158,7 @@ class Database {
 
   StoreResult<void> connect(const DatabaseOptions& options);
   StoreResult<void> configure(const DatabaseOptions& options);
+  StoreResult<std::int64_t> pragma(const std::string& name);
   StoreResult<void> migrate(std::span<const std::string_view> migrations);
   StoreError error_of(int code) const;
 

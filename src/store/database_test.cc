@@ -193,6 +193,89 @@ TEST_F(DatabaseTest, IsReadableByItsOwnerAlone) {
   EXPECT_EQ(rights, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(DatabaseTest, MakesNoFileWhereOneMustExist) {
+  DatabaseOptions options;
+  options.path = folder_.file("none.db");
+  options.rule = OpenRule::kMustExist;
+  const std::string_view migrations[]{kFirst};
+  const auto opened = Database::open(options, migrations);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().fault, StoreFault::kUnavailable);
+  EXPECT_FALSE(std::filesystem::exists(options.path));
+}
+
+TEST_F(DatabaseTest, OpensAnUpToDateFileWithoutWriting) {
+  const auto first = open();
+  const auto transaction = first->begin();  // nobody else may write now
+  ASSERT_TRUE(transaction.ok());
+  EXPECT_TRUE(try_open().ok());
+}
+
+TEST_F(DatabaseTest, CommitsToTheDiskWhereAskedTo) {
+  DatabaseOptions options;
+  options.path = folder_.file("power.db");
+  options.durability = Durability::kPower;
+  const std::string_view migrations[]{kFirst};
+  const auto database = Database::open(options, migrations).value();
+  Statement journal = database->prepare("PRAGMA journal_mode").value();
+  ASSERT_TRUE(journal.step().value());
+  EXPECT_EQ(journal.text(0), "delete");
+  Statement synchronous = database->prepare("PRAGMA synchronous").value();
+  ASSERT_TRUE(synchronous.step().value());
+  EXPECT_EQ(synchronous.integer(0), 2);  // FULL
+}
+
+TEST_F(DatabaseTest, TellsThatAnotherConnectionHasWritten) {
+  const auto reader = open();
+  const auto writer = open();
+  const std::int64_t before = reader->data_version().value();
+  EXPECT_EQ(reader->data_version().value(), before);
+  ASSERT_TRUE(add(*writer, "new").ok());
+  const std::int64_t after = reader->data_version().value();
+  EXPECT_NE(after, before);
+  ASSERT_TRUE(add(*reader, "own").ok());
+  EXPECT_EQ(reader->data_version().value(), after);
+}
+
+TEST_F(DatabaseTest, ReadsAsOfOneMoment) {
+  const auto reader = open();
+  const auto writer = open();
+  {
+    const auto moment = reader->begin_reading();
+    ASSERT_TRUE(moment.ok());
+    EXPECT_EQ(count(*reader), 0);
+    ASSERT_TRUE(add(*writer, "later").ok());
+    EXPECT_EQ(count(*reader), 0);
+  }
+  EXPECT_EQ(count(*reader), 1);
+}
+
+TEST_F(DatabaseTest, CopiesItselfWhileItIsInUse) {
+  const auto database = open();
+  const auto other = open();
+  ASSERT_TRUE(add(*database, "kept").ok());
+  const auto transaction = other->begin();
+  ASSERT_TRUE(add(*other, "not yet").ok());
+  const std::string copy = folder_.file("copy.db");
+  ASSERT_TRUE(database->backup_to(copy).ok());
+  const auto rights = std::filesystem::status(copy).permissions();
+  EXPECT_EQ(rights, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  DatabaseOptions options;
+  options.path = copy;
+  const std::string_view migrations[]{kFirst};
+  EXPECT_EQ(count(*Database::open(options, migrations).value()), 1);
+}
+
+TEST_F(DatabaseTest, CopiesItselfOverNothing) {
+  const auto database = open();
+  const std::string taken = folder_.file("taken");
+  std::ofstream(taken) << "precious";
+  const auto refused = database->backup_to(taken);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().fault, StoreFault::kUnavailable);
+  EXPECT_EQ(std::filesystem::file_size(taken), 8u);
+}
+
 TEST(StoreError, TellsClientsNoFileNames) {
   const StoreError full{StoreFault::kFull, "store \"/secret/path\": full"};
   EXPECT_EQ(client_error(full).code, ErrorCode::kOverloaded);

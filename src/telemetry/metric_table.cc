@@ -24,6 +24,36 @@ constexpr std::array kTable{
                "HTTP requests answered, by route and status."},
     MetricSpec{
         "zerohop_http_connections", kGauge, MetricUnit::kNone, {}, "Open client connections."},
+    MetricSpec{"zerohop_http_connections_refused_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cause"},
+               "Connections closed before their first request: too many in all (limit) or of one "
+               "address (address), a PROXY header that is malformed, missing or not believed "
+               "(proxy), no handshake (tls)."},
+    MetricSpec{"zerohop_tls_handshakes_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"kind"},
+               "TLS handshakes that succeeded, by whether they went on with an old session (full, "
+               "resumed)."},
+    MetricSpec{"zerohop_tls_certificate_expires_at",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "When the server's certificate expires, in seconds since 1970."},
+    MetricSpec{"zerohop_tls_reloads_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"result"},
+               "Times that the files of the certificate were read again: the new one was taken "
+               "(taken), or did not fit and the old one stayed (failed)."},
+    MetricSpec{"zerohop_gateway_requests_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"gateway"},
+               "Requests with marks of a gateway or proxy in front of this server, by which one it "
+               "seems to be; other: a Via or forwarding header that names none."},
     MetricSpec{"zerohop_requests_in_flight",
                kGauge,
                MetricUnit::kNone,
@@ -39,6 +69,24 @@ constexpr std::array kTable{
                MetricUnit::kNone,
                {"phase"},
                "Requests whose client went away, by how far the work had come."},
+
+    // Keys.
+    MetricSpec{"zerohop_auth_failures_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"reason"},
+               "Requests without a good API key: missing, malformed, unknown, revoked or expired."},
+    MetricSpec{"zerohop_keys",
+               kGauge,
+               MetricUnit::kNone,
+               {},
+               "API keys that are known, revoked and expired ones included."},
+    MetricSpec{"zerohop_key_reloads_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"outcome"},
+               "Times that the key store was read after a change (done), or could not be, so that "
+               "the keys known before stayed in force (failed)."},
 
     MetricSpec{"zerohop_api_versions_total",
                kCounter,

@@ -81,6 +81,7 @@ class EngineExport {
 Metrics::Metrics(MetricsRegistry& registry)
     : http_connections(registry.gauge("zerohop_http_connections")),
       requests_in_flight(registry.gauge("zerohop_requests_in_flight")),
+      keys(registry.gauge("zerohop_keys")),
       queue_seconds(registry.histogram("zerohop_queue_seconds")),
       ttft_seconds(registry.histogram("zerohop_ttft_seconds")),
       itl_seconds(registry.histogram("zerohop_itl_seconds")),
@@ -100,6 +101,33 @@ Metrics::Metrics(MetricsRegistry& registry)
   }
 }
 
+void Metrics::publish_connections(const ConnectionTotals& totals) {
+  const auto refused = [this](std::string_view cause, std::uint64_t total) {
+    registry_.counter("zerohop_http_connections_refused_total", {cause}).publish(total);
+  };
+  refused("limit", totals.over_limit);
+  refused("address", totals.over_address_limit);
+  refused("proxy", totals.proxy_refused);
+  refused("tls", totals.tls_faults);
+  const std::string_view family = "zerohop_tls_handshakes_total";
+  registry_.counter(family, {"full"}).publish(totals.tls_handshakes - totals.tls_resumed);
+  registry_.counter(family, {"resumed"}).publish(totals.tls_resumed);
+}
+
+void Metrics::count_tls_reload(TlsReload result) {
+  const std::string_view label = result == TlsReload::kTaken ? "taken" : "failed";
+  registry_.counter("zerohop_tls_reloads_total", {label}).add();
+}
+
+void Metrics::set_certificate_expiry(WallTime expires_at) {
+  registry_.gauge("zerohop_tls_certificate_expires_at")
+      .set(to_seconds(expires_at.time_since_epoch()));
+}
+
+void Metrics::count_gateway(std::string_view gateway) {
+  registry_.counter("zerohop_gateway_requests_total", {gateway}).add();
+}
+
 void Metrics::count_http_request(std::string_view route, int status) {
   registry_.counter("zerohop_http_requests_total", {route, std::to_string(status)}).add();
 }
@@ -111,6 +139,14 @@ void Metrics::count_refusal(ErrorCode code) {
 
 void Metrics::count_cancellation(CancelPhase phase) {
   cancellations_[static_cast<std::size_t>(phase)].add();
+}
+
+void Metrics::count_auth_failure(std::string_view reason) {
+  registry_.counter("zerohop_auth_failures_total", {reason}).add();
+}
+
+void Metrics::count_key_reload(std::string_view outcome) {
+  registry_.counter("zerohop_key_reloads_total", {outcome}).add();
 }
 
 void Metrics::count_api_version(std::string_view requested, std::string_view applied) {

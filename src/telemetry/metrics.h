@@ -29,6 +29,7 @@ class Metrics {
 
   Gauge http_connections;
   Gauge requests_in_flight;
+  Gauge keys;
 
   Histogram queue_seconds;
   Histogram ttft_seconds;
@@ -39,6 +40,26 @@ class Metrics {
   Histogram inference_ms;
   Histogram constraint_compile_seconds;
 
+  /// What came of connections that have no request yet, as totals since the start.
+  struct ConnectionTotals {
+    std::uint64_t over_limit = 0;
+    std::uint64_t over_address_limit = 0;
+    std::uint64_t proxy_refused = 0;
+    std::uint64_t tls_faults = 0;
+    std::uint64_t tls_handshakes = 0;
+    std::uint64_t tls_resumed = 0;  ///< of the handshakes
+  };
+  void publish_connections(const ConnectionTotals& totals);
+
+  enum class TlsReload : std::uint8_t { kTaken, kFailed };
+  void count_tls_reload(TlsReload result);
+
+  /// Only where there is a certificate: a page without TLS has no such line.
+  void set_certificate_expiry(WallTime expires_at);
+
+  /// `gateway` is one of few names (gateway_signs.h of app).
+  void count_gateway(std::string_view gateway);
+
   /// `route` is the pattern that matched ("/v1/messages"), never the path that a client sent. Takes
   /// the registry's lock: once per request, not per token.
   void count_http_request(std::string_view route, int status);
@@ -47,6 +68,11 @@ class Metrics {
   void count_refusal(ErrorCode code);
 
   void count_cancellation(CancelPhase phase);
+
+  /// `reason` is one of few: missing, malformed, unknown, revoked, expired.
+  void count_auth_failure(std::string_view reason);
+  /// "done" or "failed".
+  void count_key_reload(std::string_view outcome);
 
   /// `requested` is one of few values, never what a client sent.
   void count_api_version(std::string_view requested, std::string_view applied);

@@ -20,7 +20,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(HERE), str(HERE.parent / "clients/python")]
+# tools/ for what tests and benchmarks share (tools/dev/judging).
+sys.path[:0] = [str(HERE), str(HERE.parent / "clients/python"), str(HERE.parents[1] / "tools")]
 
 from support.clients import Installed  # noqa: E402
 from support.context import Context  # noqa: E402

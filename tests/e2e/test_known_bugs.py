@@ -5,7 +5,6 @@ what went wrong elsewhere.
 """
 import base64
 import io
-import itertools
 import json
 
 from support.http import check_error
@@ -328,11 +327,26 @@ def test_a_call_inside_a_thought_ends_it_and_is_made(context):
     assert text_of(message) == "No call." and message["stop_reason"] == "tool_use", message
 
 
-def test_a_call_that_max_tokens_cuts_off_is_still_an_object(context):
-    # Left to itself the model is cut off; held to the schema it comes to an end in time.
-    for limit, constrained in itertools.product(range(20, 75, 5), (False, True)):
-        fields = request("one-tool", tools=TOOLS, temperature=0, constrain_tools=constrained)
-        message = both(context.scripted, {**fields, "max_tokens": limit})
+def calls_cut_off(context, limits, **fields):
+    """The inputs of the calls in answers that max_tokens ends."""
+    inputs = []
+    for limit in limits:
+        message = both(context.scripted, {**request("one-tool", tools=TOOLS, temperature=0),
+                                          **fields, "max_tokens": limit})
         assert message["stop_reason"] == "max_tokens", message
-        assert all(isinstance(block["input"], dict) for block in message["content"]
-                   if block["type"] == "tool_use"), message
+        inputs += [block["input"] for block in message["content"] if block["type"] == "tool_use"]
+    return inputs
+
+
+def test_a_call_that_max_tokens_cuts_off_is_still_an_object(context):
+    # Left to itself the model is cut off, and what it had said of the call is handed on.
+    inputs = calls_cut_off(context, range(20, 75, 5), constrain_tools=False)
+    assert {} in inputs and {"city": "Oslo"} in inputs, inputs
+    assert all(isinstance(each, dict) for each in inputs), inputs
+
+
+def test_a_call_that_is_held_to_its_schema_ends_in_time(context):
+    # A call that does not fit is not begun; one that has begun is whole, with what fits in it.
+    inputs = calls_cut_off(context, range(60, 80))
+    assert [each["city"] for each in inputs] == ["", "O", "Os", "Osl", "Oslo"], inputs
+    assert all(set(each) == {"city"} for each in inputs), inputs

@@ -119,27 +119,49 @@ def test_a_soft_cap_ends_a_long_answer_with_a_sentence(context):
     assert 40 <= capped["usage"]["output_tokens"] < 160, capped
 
 
+SCARCE_TRIES = 5
+
+
+def decoding(server):
+    return server.health()["decoding"]
+
+
+def soft_answer_beside(server, long_one):
+    """(the announced limit, the reading) of a short answer that began and ended while the long one
+    ran; None when the long one was over too early for that, which says nothing."""
+    with OpenStream(server, long_one) as stream:
+        stream.read_until("content_block_delta")
+        wait_until(lambda: server.health()["rung"] == "soft_max_tokens" or decoding(server) == 0,
+                   server.health)
+        with OpenStream(server, endless(20, soft_max_tokens=True)) as soft:
+            reading = soft.finish()
+            ran_beside = decoding(server) == 1
+            limit = soft.headers.get("anthropic-effective-max-tokens")
+        # It was there first and is not shortened.
+        assert stream.finish().usage["output_tokens"] == long_one["max_tokens"]
+    return (limit, reading) if ran_beside else None
+
+
 def test_scarce_cells_shorten_answers_that_allow_it(context):
     # The long prompt and what it is promised take 0.93 of the cells; a short one has room beside.
     # Cells come in blocks of 256, so the prompt is made to fit them.
-    cells, words_count, prompt = 1280, 900, 0
+    def long_one():
+        return body(fresh(long_text(words)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
+
+    cells, words, prompt = 1280, 900, 0
     while prompt < 0.925 * cells - 32:
-        words_count += 10
-        words = body(fresh(long_text(words_count)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
-        prompt = context.server.count_tokens(words)
-    server = context.start_server("--sequences", "2", "--context", str(prompt + 61),
+        words += 10
+        prompt = context.server.count_tokens(long_one())
+    server = context.start_server("--sequences", "2", "--context", str(prompt + 64),
                                   config=f"engine:\n  kv_cells: {cells}\n")
-    with OpenStream(server, words) as long_one:
-        long_one.read_until("content_block_delta")
-        wait_until(lambda: server.health()["rung"] == "soft_max_tokens", server.health)
-        with OpenStream(server, endless(20, soft_max_tokens=True)) as soft:
-            reading = soft.finish()
-            assert soft.headers["anthropic-effective-max-tokens"] == str(
-                reading.usage["output_tokens"]), (soft.headers, reading.usage)
-            assert 15 <= reading.usage["output_tokens"] < 20, reading.usage
-            assert reading.stop_reason == "max_tokens", reading.stop_reason
-        assert long_one.finish().usage["output_tokens"] == 60
-    assert server.metrics().value("zerohop_soft_max_tokens_total") == 1
+    tries = (soft_answer_beside(server, long_one()) for _ in range(SCARCE_TRIES))
+    soft = next((found for found in tries if found is not None), None)
+    assert soft is not None, "the long answer was over before the short one in every try"
+    limit, reading = soft
+    assert limit == str(reading.usage["output_tokens"]), (limit, reading.usage)
+    assert 15 <= reading.usage["output_tokens"] < 20, reading.usage
+    assert reading.stop_reason == "max_tokens", reading.stop_reason
+    assert server.metrics().value("zerohop_soft_max_tokens_total") >= 1
 
 
 def test_two_requests_are_compared_without_a_server(context):

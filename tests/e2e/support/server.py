@@ -11,7 +11,7 @@ from support.http import Reply, exchange
 from support.prometheus import parse_metrics
 from support.waiting import PATIENCE_SECONDS, wait_until
 
-READY = re.compile(r"ready (http://(\[.+\]|[^:]+):(\d+)|unix:\S+|\S+) instance=(\S+) model=(\S+)\n")
+READY = re.compile(r"ready (https?://(\[.+\]|[^:]+):(\d+)|unix:\S+|\S+) instance=(\S+) model=(\S+)\n")
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 

@@ -3,9 +3,10 @@
     python -m dev.constrain_bench.peers ENGINE CORPUS VOCABULARY OUT [SKIP]
 
 Runs in an environment of its own, one engine a process. Results are appended to OUT, one JSON
-object a line, the last one about the whole run; the first SKIP cases are left out. An engine that
-ends its process (or is ended because it takes too long) is started again behind the case at which
-that happened; see run.py.
+object a line, the last one about the whole run; the first SKIP cases are left out. A case at which
+an engine raises what engines raise (`faults`) is lost. An engine that ends its process (or is ended
+because it takes too long) is started again behind the case at which that happened; see run.py.
+Anything else that goes wrong is a fault of this file and ends the run.
 """
 import importlib.metadata
 import json
@@ -47,6 +48,7 @@ class XGrammar:
     """Open objects and any white space: what the schemas say. One thread, caches as they come."""
 
     name = "xgrammar"
+    faults = (RuntimeError,)
 
     def __init__(self, vocabulary):
         need_no_torch()
@@ -91,6 +93,7 @@ class LlGuidance:
     """With its slices for JSON; white space as it comes."""
 
     name = "llguidance"
+    faults = (RuntimeError, ValueError)
 
     def __init__(self, vocabulary):
         import llguidance
@@ -158,6 +161,11 @@ def cost(clock, action=None):
     return median(times)
 
 
+def is_from_engine(fault, engine):
+    """Whether the engine raised it. A panic of Rust has a class of its own in each library."""
+    return isinstance(fault, engine.faults) or type(fault).__name__ == "PanicException"
+
+
 class Meter:
     """Times are those of the engine: what the clocks and Python's calls cost is taken away."""
 
@@ -169,19 +177,28 @@ class Meter:
         self.compute_only = None
 
     def measure(self, subject):
+        """The row of a case. What the engine itself raises is part of it; all else is raised."""
         row = {"set": subject["set"], "name": subject["name"], "outcome": "ok", "reason": ""}
-        begin = cpu()
         try:
-            self.engine.compile(subject)
-            row["compile_ns"] = cpu() - begin - self.cpu_cost
-            self.engine.begin()[1]()
-            row["first_mask_ns"] = cpu() - begin - self.cpu_cost
+            self.measure_into(row, subject)
         except Refused as refusal:
             row.update(outcome="refused", reason=str(refusal)[:300])
-            return row
+        except BaseException as fault:
+            if not is_from_engine(fault, self.engine):
+                raise
+            # Counts of half a case would look like those of a whole one.
+            row = {"set": subject["set"], "name": subject["name"], "outcome": "lost",
+                   "reason": f"{type(fault).__name__}: {fault}"[:300]}
+        return row
+
+    def measure_into(self, row, subject):
+        begin = cpu()
+        self.engine.compile(subject)
+        row["compile_ns"] = cpu() - begin - self.cpu_cost
+        self.engine.begin()[1]()
+        row["first_mask_ns"] = cpu() - begin - self.cpu_cost
         self.masks(subject, row)
         self.checks(subject, row)
-        return row
 
     def masks(self, subject, row):
         times = []

@@ -12,6 +12,8 @@ from dev.python_env import environment
 
 PROGRAM = "zh_masks_bench"
 REQUIREMENTS = ROOT / "bench/constrain/requirements.txt"
+# Without what the packages themselves ask for: two of these are large and not needed.
+PYTHON_WORDS = ["--no-deps", str(REQUIREMENTS)]
 REPORT = ROOT / "docs/measurements/constrain_bench.md"
 ENGINES = ("llguidance", "xgrammar")
 
@@ -23,9 +25,8 @@ class Bench:
         self.program = program
         self.folder = cache_dir() / "constrain_bench"
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Without what the packages themselves ask for: two of these are large and not needed.
-        words = ["--no-deps", str(REQUIREMENTS)]
-        self.python = environment("constrain-bench", words, sources.wheels) / "bin/python"
+        folder = environment("constrain-bench", PYTHON_WORDS, sources.wheels)
+        self.python = folder / "bin/python"
         self.vocabularies = {"128k": vocabulary.llama3(sources), "49k": self.path("49k.tokens")}
 
     def path(self, name):
@@ -63,7 +64,7 @@ class Bench:
                  vocabulary=self.vocabularies[name], out=self.path(f"{name}.zerohop"))
 
     def measure_other(self, engine, name):
-        """Starts the engine again behind a case at which its process ended."""
+        """Starts the engine again behind a case at which its process was killed."""
         out = self.path(f"{name}.{engine}")
         corpus = self.path(f"{name}.corpus")
         cases = schemas.read_lines(corpus)
@@ -71,28 +72,38 @@ class Bench:
         while True:
             done = len(schemas.read_lines(out))
             words = self.module("peers", engine, corpus, self.vocabularies[name], out, done)
-            code = subprocess.run(words, check=False, env=self.environment(),
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).returncode
-            rows = schemas.read_lines(out)
-            if code == 0:
+            ended = subprocess.run(words, check=False, env=self.environment(), text=True,
+                                   errors="replace", stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE)
+            if ended.returncode == 0:
                 return
-            if len(rows) == len(cases) or (len(rows) == done == 0 and code > 0):
-                raise Failure(f"{engine} does not run: exit code {code}")
-            case = cases[len(rows)]
-            lost = {"set": case["set"], "name": case["name"], "outcome": "lost",
-                    "reason": f"its process ended with {code}"}
-            write_lines(out, [*rows, lost])
+            rows = schemas.read_lines(out)
+            write_lines(out, [*rows, lost_case(cases, rows, engine, ended)])
 
     def results(self, engine, name):
         return schemas.read_lines(self.path(f"{name}.{engine}"))
+
+
+def lost_case(cases, rows, engine, ended):
+    """The row of the case at which a signal ended the process (a crash, or too much time). An exit
+    code says that the measuring itself failed, which is no finding about the engine."""
+    if ended.returncode > 0 or len(rows) >= len(cases):
+        last = ended.stderr.strip().splitlines()[-1:] or ["it says nothing"]
+        raise Failure(f"measuring {engine} failed with {ended.returncode}: {last[0]}")
+    case = cases[len(rows)]
+    return {"set": case["set"], "name": case["name"], "outcome": "lost",
+            "reason": f"its process was ended by signal {-ended.returncode}"}
 
 
 def with_walks(case, walks):
     """The case with random texts of its schema, and wrong ones made of those it has."""
     if "tools" in case:
         return case
+    # A text that has a verdict keeps it: our own cases know dialects that the validator does not.
+    known = {text["text"] for text in case["texts"]}
     texts = case["texts"] + [schemas.unjudged(text)
-                             for text in walks.get((case["set"], case["name"]), [])]
+                             for text in walks.get((case["set"], case["name"]), [])
+                             if text not in known]
     values = []
     for text in texts:
         if text["valid"] is not False:
@@ -100,7 +111,7 @@ def with_walks(case, walks):
                 values.append(schemas.value_of(text["text"]))
     if values:
         wrong = schemas.wrong_texts(values, case["name"])
-        texts = texts + [schemas.unjudged(text) for text in wrong]
+        texts = texts + [schemas.unjudged(text) for text in wrong if text not in known]
     return {**case, "texts": texts}
 
 
@@ -121,6 +132,7 @@ def write_lines(path, rows):
 
 def run(args, sources):
     """All engines over the same corpus, and the page."""
+    schemas.require_data()
     sysdeps.require(["build", "bench"], args.yes)
     model.ModelDownload(sources).start().wait()
     folder = build.build("bench", args.llama, sources, [PROGRAM])

@@ -7,10 +7,10 @@ import json
 import math
 import random
 
-from dev.common import ROOT
+from dev.common import ROOT, Failure
+from dev.judging import leaderboard
 
-DATA = ROOT.parent / "shared/data"
-TOOLS = DATA / "tools"
+DATA = leaderboard.FOLDER.parent
 SUITE = DATA / "json-schema-test-suite/tests/draft2020-12"
 CASES = ROOT / "tests/cases/schema_cases.jsonl"
 
@@ -19,57 +19,45 @@ SUITE_STEP = 3
 MANY = 128
 WRONG_TEXTS = 4
 
-# Names of types in the leaderboard's files that JSON Schema does not have.
-TYPES = {"dict": "object", "float": "number", "tuple": "array"}
+# What a schema says to people; engines must not, and most do not, look at it.
+NOTES = ("description", "default")
 
 
-def to_json_schema(node):
-    """A function's parameters as JSON Schema."""
-    if isinstance(node, list):
-        return [to_json_schema(value) for value in node]
-    if not isinstance(node, dict):
-        return node
-    found = {}
-    for key, value in node.items():
-        if key == "type" and isinstance(value, str):
-            if value == "any":
-                continue
-            found[key] = TYPES.get(value, value)
-        elif key == "properties" and isinstance(value, dict):
-            found[key] = {name: to_json_schema(inner) for name, inner in value.items()}
-        elif key in ("enum", "default", "required", "description"):
-            if key in ("enum", "required"):
-                found[key] = value
-        else:
-            found[key] = to_json_schema(value)
-    return found
+def require_data():
+    """Before anything is built: the files are not part of this tree."""
+    for folder in (leaderboard.FOLDER, SUITE):
+        if not folder.is_dir():
+            raise Failure(f"`./dev bench constrain` measures with the files of {folder}, which is "
+                          "not there: put the function-calling leaderboard and "
+                          f"JSON-Schema-Test-Suite into {DATA}", 2)
+
+
+def without_notes(schema):
+    """The schema without what it says to people."""
+    if isinstance(schema, list):
+        return [without_notes(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: {name: without_notes(inner) for name, inner in value.items()}
+            if key == "properties" and isinstance(value, dict)
+            else value if key in ("enum", "required") else without_notes(value)
+            for key, value in schema.items() if key not in NOTES}
 
 
 def read_lines(path):
-    with open(path, encoding="utf-8") as handle:
-        return [json.loads(line) for line in handle if line.strip()]
-
-
-def answer_values(arguments):
-    """The first acceptable value of each argument; optional ones may be left out ("")."""
-    return {name: choices[0] for name, choices in arguments.items()
-            if choices and choices[0] != ""}
+    return leaderboard.read_lines(path, json.loads)
 
 
 def read_functions():
-    """{name: (schema, [arguments])} of all functions, each name once."""
+    """{name: (schema, [arguments])} of the leaderboard's functions, each name once."""
     functions = {}
-    for path in sorted(TOOLS.glob("*.json")):
-        answers = {row["id"]: row["ground_truth"]
-                   for row in read_lines(TOOLS / "possible_answer" / path.name)}
-        for row in read_lines(path):
-            for function in row["function"]:
-                name = function["name"]
-                functions.setdefault(name, (to_json_schema(function["parameters"]), []))
-            for call in answers.get(row["id"], []):
-                for name, arguments in call.items():
-                    if name in functions:
-                        functions[name][1].append(answer_values(arguments))
+    answers = leaderboard.answers(json.loads)
+    for row in leaderboard.rows(json.loads):
+        for name, _, schema in row.functions:
+            functions.setdefault(name, (without_notes(schema), []))
+        for name, arguments in answers.get(row.id, []):
+            if name in functions:
+                functions[name][1].append(arguments)
     return functions
 
 

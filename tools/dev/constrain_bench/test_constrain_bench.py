@@ -1,8 +1,14 @@
 import base64
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
-from dev.constrain_bench import page, run, schemas, vocabulary
+from dev.common import Failure
+from dev.constrain_bench import judge, page, run, schemas, vocabulary
 from dev.constrain_bench.vocabulary import Cutter, Vocabulary
+from dev.judging import leaderboard, schema_judge
 
 
 class Vocabularies(unittest.TestCase):
@@ -29,15 +35,20 @@ class Vocabularies(unittest.TestCase):
 
 
 class Schemas(unittest.TestCase):
-    def test_the_leaderboards_types_become_those_of_json_schema(self):
-        found = schemas.to_json_schema(
-            {"type": "dict", "properties": {"type": {"type": "float", "default": 1},
-                                            "b": {"type": "any"},
-                                            "c": {"type": "tuple", "items": {"type": "string"}}},
-             "required": ["type"]})
-        self.assertEqual(found, {"type": "object", "properties": {
-            "type": {"type": "number"}, "b": {},
-            "c": {"type": "array", "items": {"type": "string"}}}, "required": ["type"]})
+    def test_what_is_said_to_people_is_left_out(self):
+        found = schemas.without_notes(
+            {"type": "object", "description": "d", "required": ["description"], "properties": {
+                "description": {"type": "number", "default": 1, "enum": [{"default": 1}]},
+                "b": {"items": [{"description": "d"}]}}})
+        self.assertEqual(found, {"type": "object", "required": ["description"], "properties": {
+            "description": {"type": "number", "enum": [{"default": 1}]}, "b": {"items": [{}]}}})
+
+    def test_absent_data_are_named_before_anything_is_built(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(leaderboard, "FOLDER", Path(folder) / "tools"), \
+                self.assertRaisesRegex(Failure, "tools, which is not there") as caught:
+            run.run(None, None)
+        self.assertEqual(caught.exception.code, 2)
 
     def test_keys_are_put_in_the_order_of_the_schema(self):
         order = schemas.key_order({"properties": {"b": {"properties": {"z": {}, "a": {}}},
@@ -58,19 +69,90 @@ class Schemas(unittest.TestCase):
             with self.assertRaises(ValueError):
                 schemas.value_of(text)
 
-    def test_optional_arguments_may_be_left_out(self):
-        self.assertEqual(schemas.answer_values({"a": [1, 2], "b": ["", "x"], "c": []}), {"a": 1})
-
     def test_walks_and_wrong_texts_are_added(self):
         case = {"set": "s", "name": "n", "texts": [{"text": "[1]", "valid": False}]}
         texts = run.with_walks(case, {("s", "n"): ['{"a": 1}']})["texts"]
         self.assertEqual(len(texts), 2 + schemas.WRONG_TEXTS)
         self.assertEqual([text["valid"] for text in texts[:2]], [False, None])
 
+    def test_a_text_that_has_a_verdict_is_not_judged_again(self):
+        case = {"set": "s", "name": "n", "texts": [{"text": "null", "valid": True}]}
+        texts = run.with_walks(case, {("s", "n"): ["null"]})["texts"]
+        self.assertEqual([text["valid"] for text in texts if text["text"] == "null"], [True])
+
     def test_texts_that_the_vocabulary_cannot_write_are_left_out(self):
         cutter = Cutter(Vocabulary([b"1"], [], 1))
         case = {"texts": [{"text": "11"}, {"text": "2"}]}
         self.assertEqual(run.cut(case, cutter)["texts"], [{"text": "11", "tokens": [0, 0]}])
+
+
+class Leaderboard(unittest.TestCase):
+    def test_types_become_those_of_json_schema(self):
+        found = leaderboard.to_json_schema(
+            {"type": "dict", "properties": {"type": {"type": "float", "default": 1},
+                                            "b": {"type": "any", "description": "d"},
+                                            "c": {"type": "tuple", "items": {"type": "dict"}}},
+             "required": ["type"]})
+        self.assertEqual(found, {"type": "object", "properties": {
+            "type": {"type": "number", "default": 1}, "b": {"description": "d"},
+            "c": {"type": "array", "items": {"type": "object"}}}, "required": ["type"]})
+
+    def test_optional_arguments_may_be_left_out(self):
+        found = leaderboard.given_arguments({"a": [1, 2], "b": ["", "x"], "c": []})
+        self.assertEqual(found, {"a": 1})
+
+    def test_rows_and_answers_are_read_from_the_files(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "possible_answer").mkdir()
+            (folder / "x.json").write_text(
+                '{"id": "1", "question": [[{"content": "q"}]], "function": [{"name": "f", '
+                '"description": "d", "parameters": {"type": "dict"}}]}\n')
+            (folder / "possible_answer/x.json").write_text(
+                '{"id": "1", "ground_truth": [{"f": {"a": [0.10, 2]}}, {"f": {}}]}\n')
+            with mock.patch.object(leaderboard, "FOLDER", folder):
+                self.assertEqual(leaderboard.rows(),
+                                 [("1", "q", [("f", "d", {"type": "object"})])])
+                (_, first), (_, second) = leaderboard.answers()["1"]
+        self.assertEqual((schema_judge.write(first), second), ('{"a":0.10}', {}))
+
+
+class Judge(unittest.TestCase):
+    def test_texts_keep_all_digits_and_no_name_comes_twice(self):
+        text = '{"a":[0.1234567890123456789012345,1E+999,true]}'
+        self.assertEqual(schema_judge.write(schema_judge.parse(text)), text)
+        for bad in ('{"a":1,"a":2}', "NaN", "[1"):
+            with self.assertRaises(schema_judge.Unfit):
+                schema_judge.parse(bad)
+
+    def test_formats_are_found_at_any_depth(self):
+        schema = {"format": "date", "properties": {"format": {"items": [{"format": "odd"}]}}}
+        self.assertEqual(judge.formats_in(schema), {"date", "odd"})
+        self.assertIsNone(judge.judge_of('{"format":"odd"}'))
+
+    def test_the_arguments_of_a_call_lie_between_its_marks(self):
+        text = schemas.call_text("f", '{"arguments": 1}')
+        self.assertEqual(judge.arguments_in(text), '{"arguments": 1}')
+
+
+def ended(code, stderr=""):
+    return subprocess.CompletedProcess([], code, stderr=stderr)
+
+
+class LostCases(unittest.TestCase):
+    cases = [{"set": "s", "name": "a"}, {"set": "s", "name": "b"}]
+
+    def test_a_signal_loses_the_case_that_was_measured(self):
+        self.assertEqual(run.lost_case(self.cases, [{}], "other", ended(-11)), {
+            "set": "s", "name": "b", "outcome": "lost",
+            "reason": "its process was ended by signal 11"})
+
+    def test_a_fault_of_the_measuring_is_no_finding(self):
+        for rows in ([], [{}]):
+            with self.assertRaisesRegex(Failure, "other failed with 1: KeyError: 'x'"):
+                run.lost_case(self.cases, rows, "other", ended(1, "Traceback\nKeyError: 'x'\n"))
+        with self.assertRaisesRegex(Failure, "it says nothing"):
+            run.lost_case(self.cases, [{}, {}], "other", ended(-9))
 
 
 def row(**changes):

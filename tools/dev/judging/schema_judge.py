@@ -1,5 +1,9 @@
 """Judges JSON texts by a validator that shares nothing with the server, the package jsonschema,
 with numbers in exact decimals and formats written here after their RFCs.
+
+The one home of these verdicts: the end-to-end tests ask it about answers of the server,
+`./dev bench constrain` about the texts that all engines are given. It must be imported in an
+environment that has jsonschema; `parse` and `write` need nothing.
 """
 import decimal
 import ipaddress
@@ -7,14 +11,16 @@ import json
 import re
 from decimal import Decimal
 
-from support.sandbox import SetupFailure
-
 # Digits that a remainder may need: numbers of the cases have some tens, exponents some hundreds.
 PRECISION = 2_000
 
 
 class Unfit(Exception):
     """Not one JSON document, or one with a name twice."""
+
+
+class BadSchema(Exception):
+    """The validator does not take the schema."""
 
 
 # ---- Texts ----
@@ -128,21 +134,37 @@ def is_integer(checker, value):
     return is_number(checker, value) and (isinstance(value, int) or value % 1 == 0)
 
 
-def make_judge(schema):
-    """A function (value) → None, or why the value does not match the schema (from `parse`)."""
+def validator_class(schema):
+    """jsonschema's class for the draft that the schema names (2020-12 where it names none)."""
+    from jsonschema import Draft202012Validator, validators
+    latest = Draft202012Validator
+    return validators.validator_for(schema, default=latest) if isinstance(schema, dict) else latest
+
+
+def make_validator(schema):
+    """A validator with exact numbers and the formats above. Raises BadSchema."""
+    from jsonschema import FormatChecker, SchemaError, validators
+    kind = validator_class(schema)
     try:
-        from jsonschema import Draft202012Validator, FormatChecker, validators
-    except ImportError as fault:
-        raise SetupFailure("the package jsonschema is missing: pip install -r "
-                           "tests/e2e/requirements.txt") from fault
-    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"number": is_number, "integer": is_integer})
+        kind.check_schema(json.loads(write(schema)))  # with floats: it knows no Decimal
+    except SchemaError as fault:
+        raise BadSchema(f"{fault.json_path}: {fault.message}"[:300]) from None
+    types = kind.TYPE_CHECKER.redefine_many({"number": is_number, "integer": is_integer})
     formats = FormatChecker(formats=())
     for name, check in FORMATS.items():
         formats.checks(name)(lambda value, check=check:
                              not isinstance(value, str) or bool(check(value)))
-    validator = validators.extend(Draft202012Validator, type_checker=types)(
-        schema, format_checker=formats)
+    if isinstance(schema, dict):
+        # Where a reference leads back to a schema that names its draft, jsonschema goes on with its
+        # own class for it, and that one's types.
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    return validators.extend(kind, type_checker=types)(schema, format_checker=formats)
+
+
+def make_judge(schema):
+    """A function (value) → None, or why the value does not match the schema; both as `parse` gives
+    them. Raises BadSchema."""
+    validator = make_validator(schema)
 
     def judge(value):
         with decimal.localcontext() as context:

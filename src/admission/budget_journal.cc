@@ -1,0 +1,148 @@
+#include "admission/budget_journal.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace zerohop {
+namespace {
+
+constexpr std::string_view kSchema1 = R"sql(
+CREATE TABLE budgets (
+  owner INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  period INTEGER NOT NULL,
+  spent INTEGER NOT NULL,
+  PRIMARY KEY (owner, id, kind)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::uint64_t kLeaseParts = 1'000;
+
+std::int64_t column(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+}  // namespace
+
+std::uint64_t budget_lease(std::uint64_t limit) {
+  return std::max<std::uint64_t>(1, std::min(limit, kBudgetMax) / kLeaseParts);
+}
+
+Result<std::unique_ptr<BudgetJournal>> BudgetJournal::open(const DatabaseOptions& options) {
+  const std::string_view migrations[]{kSchema1};
+  StoreResult<std::unique_ptr<Database>> opened = Database::open(options, migrations);
+  if (!opened.ok()) return startup_error(opened.error());
+  std::unique_ptr<BudgetJournal> journal(new BudgetJournal(std::move(opened).value()));
+  if (const StoreResult<void> loaded = journal->load(); !loaded.ok()) {
+    return startup_error(loaded.error());
+  }
+  return journal;
+}
+
+StoreResult<void> BudgetJournal::load() {
+  const std::scoped_lock lock(mutex_);
+  ZH_ASSIGN_OR_RETURN(Statement row,
+                      database_->prepare("SELECT owner, id, kind, period, spent FROM budgets"));
+  while (true) {
+    ZH_ASSIGN_OR_RETURN(const bool more, row.step());
+    if (!more) return {};
+    const LimitField* const field = find_limit(row.text(2));
+    const bool sound = field != nullptr && field->kind && row.integer(3) >= 0 &&
+                       row.integer(3) <= kPeriodMax && row.integer(4) >= 0;
+    if (!sound) continue;  // not written by this program: there is no such budget
+    const auto owner = row.integer(0) == 0 ? LimitOwner::kKey : LimitOwner::kTenant;
+    found_[Place{owner, std::string(row.text(1)), *field->kind}] = Budget::Spent{
+        static_cast<PeriodNumber>(row.integer(3)), static_cast<std::uint64_t>(row.integer(4))};
+  }
+}
+
+void BudgetJournal::attach(const Limiter::NewBudget& made) {
+  const std::scoped_lock lock(mutex_);
+  const Place place{made.owner->owner, made.owner->id, made.kind};
+  Entry entry{made.budget, budget_lease(made.limit), {}, {}};
+  if (const auto known = entries_.find(place); known != entries_.end()) {
+    // The limiter had forgotten it in between.
+    entry.seen = known->second.seen;
+    entry.written = known->second.written;
+    entry.budget->restore(known->second.budget->spent(), made.now);
+  } else if (const auto found = found_.find(place); found != found_.end()) {
+    entry.written = found->second;
+    entry.budget->restore(found->second, made.now);
+    entry.seen = entry.budget->spent();  // nothing is written before something is spent
+    found_.erase(found);
+  }
+  entries_[place] = std::move(entry);
+}
+
+std::vector<BudgetJournal::Write> BudgetJournal::due() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Write> writes;
+  for (const auto& [place, entry] : entries_) {
+    const Budget::Spent spent = entry.budget->spent();
+    if (spent == entry.seen) continue;
+    const bool leased = spent.period == entry.written.period &&
+                        spent.amount + entry.lease / 2 < entry.written.amount &&
+                        spent.amount + 2 * entry.lease >= entry.written.amount;
+    if (leased) continue;
+    writes.push_back(
+        {place, spent, {spent.period, std::min(kBudgetMax, spent.amount + entry.lease)}});
+  }
+  return writes;
+}
+
+std::vector<BudgetJournal::Write> BudgetJournal::inexact() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Write> writes;
+  for (const auto& [place, entry] : entries_) {
+    const Budget::Spent spent = entry.budget->spent();
+    if (spent == entry.written) continue;
+    writes.push_back({place, spent, spent});
+  }
+  return writes;
+}
+
+StoreResult<void> BudgetJournal::write(const std::vector<Write>& writes) {
+  if (writes.empty()) return {};
+  ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
+  ZH_ASSIGN_OR_RETURN(
+      Statement row,
+      database_->prepare("INSERT INTO budgets (owner, id, kind, period, spent) VALUES (?, ?, ?, ?, "
+                         "?) ON CONFLICT (owner, id, kind) DO UPDATE SET period = "
+                         "excluded.period, spent = excluded.spent"));
+  for (const Write& write : writes) {
+    const std::int64_t owner = write.place.owner == LimitOwner::kKey ? 0 : 1;
+    row.bind(owner, write.place.id, limit_field(write.place.kind).name,
+             std::int64_t{write.written.period}, column(write.written.amount));
+    ZH_RETURN_IF_ERROR(row.run());
+  }
+  ZH_RETURN_IF_ERROR(transaction.commit());
+  const std::scoped_lock lock(mutex_);
+  for (const Write& write : writes) {
+    const auto entry = entries_.find(write.place);
+    if (entry == entries_.end()) continue;
+    entry->second.seen = write.seen;
+    entry->second.written = write.written;
+  }
+  return {};
+}
+
+StoreResult<void> BudgetJournal::write_behind() { return write(due()); }
+
+StoreResult<void> BudgetJournal::write_exact() { return write(inexact()); }
+
+StoreResult<void> BudgetJournal::erase(LimitOwner owner, std::string_view id) {
+  const auto erase_from = [owner, id](auto& places) {
+    std::erase_if(places, [owner, id](const auto& place) {
+      return place.first.owner == owner && place.first.id == id;
+    });
+  };
+  {
+    const std::scoped_lock lock(mutex_);
+    erase_from(found_);
+    erase_from(entries_);
+  }
+  ZH_ASSIGN_OR_RETURN(Statement rows,
+                      database_->prepare("DELETE FROM budgets WHERE owner = ? AND id = ?"));
+  return rows.bind(std::int64_t{owner == LimitOwner::kKey ? 0 : 1}, id).run();
+}
+
+}  // namespace zerohop

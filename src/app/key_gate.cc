@@ -1,0 +1,154 @@
+#include "app/key_gate.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "app/model_names.h"
+#include "base/log.h"
+
+namespace zerohop {
+namespace {
+
+// Longer than any key of ours, and than those of other services that a client may send by mistake.
+constexpr std::size_t kCredentialBytesMax = 512;
+
+Error authentication(std::string message) {
+  return Error{ErrorCode::kAuthentication, std::move(message), "", {}};
+}
+
+// The words of the hosted API, by which agents know that it is the key.
+std::string invalid(const Credential& credential) {
+  return credential.bearer ? "invalid bearer token (x-api-key)" : "invalid x-api-key";
+}
+
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+Result<std::string_view> only_value(const Headers& headers, std::string_view name) {
+  if (headers.count(name) > 1) {
+    return authentication("more than one API key: the header " + std::string(name) +
+                          " is repeated (x-api-key)");
+  }
+  return headers.find(name).value_or("");
+}
+
+// The token behind the scheme; nothing where there is no header.
+Result<std::string_view> bearer_token(const Headers& headers) {
+  constexpr std::string_view kBearer = "bearer ";
+  ZH_ASSIGN_OR_RETURN(const std::string_view value, only_value(headers, "authorization"));
+  if (value.empty() || equals_ignoring_case(value, "bearer")) return std::string_view();
+  if (!equals_ignoring_case(value.substr(0, kBearer.size()), kBearer)) {
+    return authentication("Authorization must be 'Bearer KEY', or send the key as x-api-key");
+  }
+  const std::size_t token = value.find_first_not_of(' ', kBearer.size());
+  return token == value.npos ? std::string_view() : value.substr(token);
+}
+
+std::string_view verdict_name(KeyVerdict verdict) {
+  switch (verdict) {
+    case KeyVerdict::kGood: return "good";
+    case KeyVerdict::kUnknown: return "unknown";
+    case KeyVerdict::kRevoked: return "revoked";
+    case KeyVerdict::kExpired: return "expired";
+  }
+  return "unknown";
+}
+
+std::string verdict_text(KeyVerdict verdict, const Credential& credential) {
+  switch (verdict) {
+    case KeyVerdict::kRevoked: return invalid(credential) + ": this key was revoked";
+    case KeyVerdict::kExpired: return invalid(credential) + ": this key has expired";
+    case KeyVerdict::kGood:
+    case KeyVerdict::kUnknown: break;
+  }
+  return invalid(credential);
+}
+
+}  // namespace
+
+Result<Credential> read_credential(const Headers& headers) {
+  ZH_ASSIGN_OR_RETURN(const std::string_view key, only_value(headers, "x-api-key"));
+  ZH_ASSIGN_OR_RETURN(const std::string_view token, bearer_token(headers));
+  if (!key.empty() && !token.empty() && key != token) {
+    return authentication("two different API keys: one as x-api-key, one as bearer token");
+  }
+  const Credential credential{key.empty() ? token : key, key.empty()};
+  if (credential.text.size() > kCredentialBytesMax || !is_printable(credential.text)) {
+    return authentication(invalid(credential) + ": it is no key at all");
+  }
+  return credential;
+}
+
+bool is_open_path(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kOpen{
+      "/healthz", "/health", "/v1/health", "/livez", "/", "/api/hello", "/v1/api/hello"};
+  return std::ranges::find(kOpen, path) != kOpen.end();
+}
+
+KeyGate::KeyGate(const KeyGateParts& parts)
+    : parts_(parts),
+      ring_(std::make_shared<const KeyRing>(KeyStoreContents{})),
+      attempts_(parts.seed) {}
+
+bool KeyGate::asks_for_keys() const {
+  const AuthConfig& auth = parts_.config->auth;
+  if (auth.no_auth || auth.required == AuthRequired::kNever) return false;
+  return auth.required == AuthRequired::kAlways || ring_.get()->had_keys();
+}
+
+// Failures are counted; beyond the bucket of the address all of them look alike.
+Error KeyGate::refused(const RequestHead& head, Error error, std::string_view reason) {
+  parts_.metrics->count_auth_failure(reason);
+  const AuthAttempts::Verdict verdict = attempts_.failed(head.peer, parts_.clock->now());
+  if (verdict.within) return error;
+  if (verdict.first) {
+    log_warning("too many requests without a good key",
+                {{"address", head.remote_address}, {"reason", std::string(reason)}});
+  }
+  return Error{ErrorCode::kRateLimited, "too many requests without a valid API key (x-api-key)", "",
+               std::chrono::ceil<std::chrono::milliseconds>(verdict.retry_in)};
+}
+
+Result<Caller> KeyGate::identify(const RequestHead& head,
+                                 const std::shared_ptr<const KeyRing>& ring) {
+  const Result<Credential> credential = read_credential(head.headers);
+  if (!credential.ok()) return refused(head, credential.error(), "malformed");
+  if (credential->text.empty()) {
+    Error missing =
+        authentication("no API key: send it as 'x-api-key: KEY' or as 'Authorization: Bearer KEY'");
+    return refused(head, std::move(missing), "missing");
+  }
+  const KeyLookup found = ring->find(credential->text, parts_.clock->wall());
+  if (found.verdict != KeyVerdict::kGood) {
+    Error bad = authentication(verdict_text(found.verdict, *credential));
+    return refused(head, std::move(bad), verdict_name(found.verdict));
+  }
+  return Caller{found.key, found.tenant, ring};
+}
+
+Result<Caller> KeyGate::check(const RequestHead& head) {
+  if (is_open_path(head.path) || !asks_for_keys()) return Caller{};
+  ZH_ASSIGN_OR_RETURN(Caller caller, identify(head, ring_.get()));
+  const std::string& pool = caller.tenant->pool;
+  if (!pool.empty() && pool != parts_.config->instance.pool) {
+    return Error{ErrorCode::kPermission,
+                 "tenant '" + caller.tenant->name + "' is served by pool '" + pool +
+                     "', and this is pool '" + parts_.config->instance.pool + "'",
+                 "",
+                 {}};
+  }
+  return caller;
+}
+
+bool may_use_model(const TenantRecord& tenant, std::string_view model) {
+  return tenant.models.empty() ||
+         std::ranges::any_of(tenant.models, [model](const std::string& pattern) {
+           return matches_pattern(pattern, model);
+         });
+}
+
+}  // namespace zerohop

@@ -1,0 +1,86 @@
+// Limits around a request: entered at its head, claimed by its meters where the engine knows what
+// of the prompt is cached, settled with the numbers that its reply shows, and told in headers.
+//
+//   on_head ──enter()──▶ body, tokens ──attach()──▶ engine: admit_prompt, tokens ──settle()
+//
+// What was not settled when the exchange ends gives back what it holds (RequestContext::limit).
+// I/O thread; set() and keep() before the first request.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "admission/caller.h"
+#include "admission/limiter.h"
+#include "app/config.h"
+#include "app/limit_settings.h"
+#include "app/usage_keeper.h"
+#include "base/clock.h"
+#include "core/error.h"
+#include "http/message.h"
+
+namespace zerohop {
+
+struct PreparedCall;
+
+/// What computes a request.
+struct ServedBy {
+  std::string_view model;
+  std::uint32_t window = 0;  ///< tokens of prompt and answer together
+};
+
+/// A request that ended, with what it is to be billed.
+struct BilledRequest {
+  const Caller* caller = nullptr;
+  std::string_view model;
+  BilledTokens tokens;
+};
+
+class LimitService {
+ public:
+  LimitService(const Config& config, const Clock& clock) : config_(config), clock_(clock) {}
+
+  void set(LimitSettings settings) { settings_ = std::move(settings); }
+  /// Keeps budgets and usage in files. Errors: kConfiguration.
+  Result<void> keep(const std::filesystem::path& folder, boost::asio::any_io_executor executor);
+  /// Writes the last of it. After the I/O thread has ended.
+  void close_books() { keeper_.reset(); }
+  void stop() {
+    if (keeper_) keeper_->stop();
+  }
+
+  /// First stage. Errors: kRateLimited, kPermission (a limit of 0).
+  Result<Reservation> enter(const Caller& caller);
+
+  /// Second stage: gives each answer of `call` its meter, and refuses at once what would not even
+  /// fit if its whole prompt were cached. Errors: kRateLimited, kInvalidRequest, kPermission.
+  Result<void> attach(const Reservation& reservation, const ServedBy& served, PreparedCall& call);
+
+  /// Second stage of what has no answer: all of it is input that is computed.
+  Result<void> claim_input(Reservation& reservation, std::string_view model, std::uint64_t tokens);
+
+  /// The exact numbers: the rest is there again, and the ledger gets its row.
+  void settle(Reservation& reservation, const BilledRequest& billed);
+
+  /// `anthropic-ratelimit-*` or `x-ratelimit-*`: limit, remaining and reset of what `caller` is
+  /// limited in.
+  enum class HeaderDialect : std::uint8_t { kAnthropic, kOpenAi };
+  void append_headers(const Caller& caller, HeaderDialect dialect,
+                      std::vector<HeaderField>& headers);
+
+ private:
+  LimitParties parties_of(const Caller& caller) const;
+
+  // Constant while requests run
+  const Config& config_;
+  const Clock& clock_;
+  LimitSettings settings_;
+
+  Limiter limiter_;
+  std::unique_ptr<UsageKeeper> keeper_;  // null: nothing outlives the process
+};
+
+}  // namespace zerohop

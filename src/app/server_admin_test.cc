@@ -1,0 +1,119 @@
+// The admin API in a whole server on a fake model.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/admin_api.h"
+#include "app/key_watch.h"
+#include "app/test_folder.h"
+#include "app/test_server.h"
+
+namespace zerohop {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kToken = "a-token-of-the-operator";
+
+class ServerAdminTest : public testing::Test {
+ protected:
+  ServerAdminTest() {
+    TestServerOptions options;
+    options.keys = folder_.path() / "keys.sqlite";
+    options.admin_token = kToken;
+    server_ = std::make_unique<RunningServer>(options);
+  }
+
+  Answer admin(const std::string& method, const std::string& path, const std::string& body = "",
+               const std::string& token = kToken) const {
+    Socket socket(server_->admin_port());
+    const std::string header = token.empty() ? "" : "authorization: Bearer " + token + "\r\n";
+    socket.send(bytes_of({path, body, header, method}));
+    return parse_answer(socket.receive_all());
+  }
+  int models_with(const std::string& key) const {
+    return ask(*server_, {"/v1/models", "", "x-api-key: " + key + "\r\n", "GET"}).status;
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<RunningServer> server_;
+};
+
+TEST_F(ServerAdminTest, AsksForItsToken) {
+  for (const char* token : {"", "wrong", "a-token-of-the-operato", "a-token-of-the-operator2"}) {
+    const Answer refused = admin("GET", "/admin/keys", "", token);
+    EXPECT_EQ(refused.status, 401) << token;
+    EXPECT_EQ(text_at(refused.json(), "/error/type"), "authentication_error");
+  }
+  EXPECT_EQ(admin("GET", "/admin/keys").status, 200);
+  // A key of a client is no token, and the token is no key.
+  const std::string key = text_at(admin("POST", "/admin/keys").json(), "/key");
+  EXPECT_EQ(admin("GET", "/admin/keys", "", key).status, 401);
+  EXPECT_NE(models_with(kToken), 200);
+  // Nothing of it is on the public listener.
+  EXPECT_EQ(get(*server_, "/admin/keys").status, 404);
+}
+
+TEST_F(ServerAdminTest, AChangeIsInForceWhenItsAnswerComes) {
+  const Answer made =
+      admin("POST", "/admin/keys", R"({"name":"laptop","limits":{"requests_per_minute":60}})");
+  ASSERT_EQ(made.status, 200) << made.body;
+  const std::string key = text_at(made.json(), "/key");
+  EXPECT_EQ(models_with(key), 200);
+  EXPECT_NE(models_with("other"), 200);
+  const std::string one = "/admin/keys/" + text_at(made.json(), "/id");
+  EXPECT_EQ(text_at(made.json(), "/limits/requests_per_minute"), "60");
+  const Answer changed = admin("POST", one, R"({"limits":{"requests_per_minute":null}})");
+  EXPECT_EQ(text_at(changed.json(), "/limits"), "{}") << changed.body;
+  const Answer revoked = admin("DELETE", one);
+  EXPECT_EQ(text_at(revoked.json(), "/state"), "revoked") << revoked.body;
+  EXPECT_NE(models_with(key), 200);
+  const Answer list = admin("GET", "/admin/keys");
+  EXPECT_EQ(text_at(list.json(), "/data/0/state"), "revoked");
+  EXPECT_EQ(list.body.find(key), list.body.npos);
+}
+
+TEST_F(ServerAdminTest, KeepsTenants) {
+  const Answer made = admin("POST", "/admin/tenants",
+                            R"({"name":"law","weight":2,"models":["x"],"priority":"priority"})");
+  ASSERT_EQ(made.status, 200) << made.body;
+  const std::string key =
+      text_at(admin("POST", "/admin/keys", R"({"tenant":"law"})").json(), "/key");
+  EXPECT_EQ(models_with(key), 200);
+  EXPECT_EQ(text_at(admin("GET", "/admin/tenants").json(), "/data/0/name"), "law");
+  EXPECT_EQ(text_at(admin("GET", "/admin/keys?tenant=law").json(), "/data/0/tenant"), "law");
+  EXPECT_EQ(text_at(admin("GET", "/admin/keys?tenant=art").json(), "/data"), "[]");
+  const Answer erased = admin("DELETE", "/admin/tenants/law");
+  EXPECT_EQ(text_at(erased.json(), "/keys"), "1") << erased.body;
+  EXPECT_NE(models_with(key), 200);
+}
+
+TEST_F(ServerAdminTest, RefusesWhatIsWrong) {
+  EXPECT_EQ(admin("POST", "/admin/keys", R"({"tenant":"nobody"})").status, 404);
+  EXPECT_EQ(admin("POST", "/admin/keys", R"({"nmae":"x"})").status, 400);
+  EXPECT_EQ(admin("POST", "/admin/keys", "{").status, 400);
+  EXPECT_EQ(admin("POST", "/admin/tenants", R"({"name":"a b"})").status, 400);
+  EXPECT_EQ(admin("DELETE", "/admin/keys/none").status, 404);
+  EXPECT_EQ(admin("DELETE", "/admin/tenants/none").status, 404);
+  EXPECT_EQ(admin("POST", "/admin/keys", std::string(70'000, ' ')).status, 413);
+  EXPECT_EQ(admin("GET", "/v1/models").status, 404);
+  EXPECT_EQ(admin("POST", "/admin/reload").status, 200);
+}
+
+TEST(AdminToken, IsMadeOnceAndReadableByItsOwnerAlone) {
+  const TestFolder folder;
+  AdminConfig config;
+  config.token_file = folder.path() / "token";
+  EXPECT_FALSE(admin_token(config).ok());
+  std::ofstream(config.token_file) << "short\n";
+  fs::permissions(config.token_file, fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_NE(admin_token(config).error().message.find("16 characters"), std::string::npos);
+  std::ofstream(config.token_file) << "long enough for a token\n";
+  EXPECT_EQ(admin_token(config).value(), "long enough for a token");
+  fs::permissions(config.token_file, fs::perms::group_read, fs::perm_options::add);
+  EXPECT_NE(admin_token(config).error().message.find("chmod 600"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace zerohop

@@ -1,0 +1,1 @@
+"""What tests and benchmarks of constraints share: a validator, and the leaderboard's files."""
