@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "report.h"
 
@@ -57,7 +58,9 @@ std::string value_of(const std::string& path, const std::string& key, char separ
 
 }  // namespace
 
-void Comparison::begin(const std::string& name, const std::string& text) {
+void Comparison::begin(const std::string& name, const std::string& text,
+                       ComparisonColumns columns) {
+  columns_ = std::move(columns);
   sections_.push_back(Section{name, "## " + name + "\n\n" + text + "\n"});
   in_table_ = false;
   std::printf("\n%s: %s\n", name.c_str(), text.c_str());
@@ -66,14 +69,19 @@ void Comparison::begin(const std::string& name, const std::string& text) {
 
 void Comparison::add(ComparisonRow row) {
   std::string& body = sections_.back().body;
-  if (!in_table_) body += "\n| | zerohop | llama-server | ratio | goal |\n|---|---|---|---|---|\n";
+  const bool two = !columns_.peer.empty();
+  if (!in_table_) {
+    body += "\n| | " + columns_.ours + " | " + (two ? columns_.peer + " | ratio | " : "") +
+            "goal |\n|---|---|---|" + (two ? "---|---|\n" : "\n");
+  }
   in_table_ = true;
   const std::string ours = summary(row.ours, row.unit);
-  const std::string peer = summary(row.peer, row.unit);
-  body += "| " + row.label + " | " + ours + " | " + peer + " | " + ratio(row) + " | " +
-          verdict(row) + " |\n";
-  std::printf("  %-52s %-34s %-34s ratio %-8s %s\n", row.label.c_str(), ours.c_str(), peer.c_str(),
-              ratio(row).c_str(), verdict(row).c_str());
+  const std::string peer = two ? summary(row.peer, row.unit) : "";
+  body += "| " + row.label + " | " + ours + " | " +
+          (two ? peer + " | " + ratio(row) + " | " : "") + verdict(row) + " |\n";
+  const std::string shown_ratio = two ? "ratio " + ratio(row) : "";
+  std::printf("  %-52s %-34s %-34s %-14s %s\n", row.label.c_str(), ours.c_str(), peer.c_str(),
+              shown_ratio.c_str(), verdict(row).c_str());
   std::fflush(stdout);
 }
 

@@ -1,5 +1,5 @@
-// What a comparison of two servers found: printed as it comes, and written to a page of docs/ with
-// everything that is needed to read and repeat it.
+// What a comparison of two servers found, or figures of one: printed as it comes, and written to a
+// page of docs/ with everything that is needed to read and repeat it.
 //
 // One thread.
 #pragma once
@@ -11,6 +11,12 @@
 #include "child_server.h"
 
 namespace zerohop::bench {
+
+/// What a scenario's two columns are called.
+struct ComparisonColumns {
+  std::string ours = "zerohop";
+  std::string peer = "llama-server";  ///< empty: there is one column of figures
+};
 
 /// One line of a scenario's table.
 struct ComparisonRow {
@@ -25,7 +31,7 @@ struct ComparisonRow {
 class Comparison {
  public:
   /// Begins a scenario; the rows and notes that follow belong to it. `text` says what was done.
-  void begin(const std::string& name, const std::string& text);
+  void begin(const std::string& name, const std::string& text, ComparisonColumns columns = {});
   void add(ComparisonRow row);
   void note(const std::string& text);
 
@@ -39,6 +45,7 @@ class Comparison {
     std::string body;
   };
   std::vector<Section> sections_;
+  ComparisonColumns columns_;
   bool in_table_ = false;
 };
 

@@ -14,11 +14,11 @@
 namespace zerohop::bench {
 namespace {
 
-sockaddr loopback(std::uint16_t port) {
+sockaddr loopback(std::uint16_t port, std::uint32_t place = 0) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + place);
   sockaddr generic{};
   static_assert(sizeof generic == sizeof address);
   std::memcpy(&generic, &address, sizeof generic);
@@ -35,9 +35,13 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-int connect_to(std::uint16_t port) {
+int connect_to(std::uint16_t port) { return connect_from(0, port); }
+
+int connect_from(std::uint32_t place, std::uint16_t port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   ZH_CHECK(descriptor >= 0);
+  const sockaddr own = loopback(0, place);
+  if (place != 0) ZH_CHECK(bind(descriptor, &own, sizeof own) == 0);
   const sockaddr address = loopback(port);
   if (connect(descriptor, &address, sizeof address) != 0) {
     close(descriptor);
@@ -62,10 +66,11 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-std::string post_bytes(const std::string& path, const std::string& body) {
+std::string post_bytes(const std::string& path, const std::string& body,
+                       const std::string& headers) {
   return "POST " + path +
-         " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + body;
+         " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" + headers +
+         "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 bool send_all(int descriptor, const std::string& bytes) {

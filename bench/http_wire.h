@@ -13,11 +13,15 @@ namespace zerohop::bench {
 /// A connected socket without Nagle's delay; -1 when nobody listens.
 int connect_to(std::uint16_t port);
 
+/// The same from address 127.0.0.1 + `place`, so that one machine can be many clients.
+int connect_from(std::uint32_t place, std::uint16_t port);
+
 /// A port that nobody listens on now.
 std::uint16_t free_port();
 
-/// The bytes of a POST of JSON.
-std::string post_bytes(const std::string& path, const std::string& body);
+/// The bytes of a POST of JSON. `headers` are whole lines.
+std::string post_bytes(const std::string& path, const std::string& body,
+                       const std::string& headers = {});
 
 /// Sends all of `bytes`. False when the other side has gone.
 bool send_all(int descriptor, const std::string& bytes);

@@ -79,10 +79,8 @@ void bench_time_stamp(const PeerBench& bench) {
       "4 clients ask questions (60 tokens, 64 of answer) behind a system prompt of 1,000 tokens "
       "whose first line is the time of day, or is not. `prompt.volatile: [\"Current time: *\"]` is "
       "the rule. 100 requests each; 16 where every prompt is computed whole. With the rule the "
-      "stamp "
-      "stands behind the cached prefix, and it and its markup are 34 tokens more to compute for "
-      "each "
-      "request: that is what the ratio of the times comes from.");
+      "stamp stands behind the cached prefix, and it and its markup are 34 tokens more to compute "
+      "for each request: that is what the ratio of the times comes from.");
   const Load loads[] = {
       {Stamp::kNone, 100}, {Stamp::kFirstLine, 16}, {Stamp::kFirstLine, 100, {kRule}}};
   const char* labels[] = {"without time stamp", "with time stamp, no rule",

@@ -74,10 +74,13 @@ Result<void> AddressLimits::take_request(const IpAddress& peer, TimePoint now) {
 
 Gcra& AddressLimits::bucket_of(const IpAddress& address, TimePoint now) {
   const std::span<Bucket> set(buckets_.data() + hash_(address) % kSets * kWays, kWays);
+  const auto known = std::ranges::find_if(set, [&address](const Bucket& bucket) {
+    return bucket.requests && bucket.address == address;
+  });
+  if (known != set.end()) return *known->requests;
   Bucket* oldest = nullptr;
   Duration least{};
   for (Bucket& bucket : set) {
-    if (bucket.requests && bucket.address == address) return *bucket.requests;
     const Duration owed = bucket.requests ? bucket.requests->full_in(now) : Duration(-1);
     if (oldest != nullptr && owed >= least) continue;
     oldest = &bucket;

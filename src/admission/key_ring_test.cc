@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/hex.h"
+
 namespace zerohop {
 namespace {
 
@@ -59,7 +61,7 @@ TEST(KeyRing, KnowsNoOtherText) {
                                keys.texts[0].substr(0, 37),
                                keys.texts[0] + "x",
                                std::string(100'000, 'k'),
-                               hash_digits(keys.contents.keys[0].hash)};
+                               hex_of(keys.contents.keys[0].hash)};
   for (const std::string& text : texts) {
     const KeyLookup found = ring.find(text, kNow);
     EXPECT_EQ(found.verdict, KeyVerdict::kUnknown);

@@ -111,14 +111,14 @@ StoreResult<Limits> read_limits(Database& database, LimitPlace place) {
   }
 }
 
-StoreResult<std::map<LimitPlace, Limits>> read_all_limits(Database& database) {
-  std::map<LimitPlace, Limits> all;
+StoreResult<AllLimits> read_all_limits(Database& database) {
+  AllLimits all;
   ZH_ASSIGN_OR_RETURN(Statement row,
                       database.prepare("SELECT name, value, owner, number FROM limits"));
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
     if (!more) return all;
-    const LimitPlace place{static_cast<LimitOwner>(row.integer(2)), row.integer(3)};
+    const LimitPlace place{static_cast<LimitRowOwner>(row.integer(2)), row.integer(3)};
     ZH_RETURN_IF_ERROR(set_limit(row.text(0), row.integer(1), all[place]));
   }
 }

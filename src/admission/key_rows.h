@@ -13,10 +13,10 @@
 namespace zerohop {
 
 /// Whose limits a row of the table `limits` holds.
-enum class LimitOwner : std::int64_t { kTenant = 1, kKey = 2 };
+enum class LimitRowOwner : std::int64_t { kTenant = 1, kKey = 2 };
 
 struct LimitPlace {
-  LimitOwner owner = LimitOwner::kTenant;
+  LimitRowOwner owner = LimitRowOwner::kTenant;
   std::int64_t number = 0;
   friend auto operator<=>(const LimitPlace&, const LimitPlace&) = default;
 };
@@ -33,7 +33,8 @@ StoreResult<KeyRecord> read_key(const Statement& row);
 
 /// Errors: kNewer where a limit has a name that this program does not know: it must not be ignored.
 StoreResult<Limits> read_limits(Database& database, LimitPlace place);
-StoreResult<std::map<LimitPlace, Limits>> read_all_limits(Database& database);
+using AllLimits = std::map<LimitPlace, Limits>;
+StoreResult<AllLimits> read_all_limits(Database& database);
 StoreResult<void> write_limits(Database& database, LimitPlace place, const Limits& limits);
 
 /// `weight` in thousandths.

@@ -6,6 +6,7 @@
 
 #include "admission/key_rows.h"
 #include "base/check.h"
+#include "base/hex.h"
 #include "base/random.h"
 
 namespace zerohop {
@@ -148,16 +149,15 @@ StoreResult<bool> KeyStore::had_keys() {
   return found && row.integer(0) > 0;
 }
 
-StoreResult<std::vector<TenantRecord>> KeyStore::tenants() {
+StoreResult<std::vector<TenantRecord>> KeyStore::tenants(const AllLimits& limits) {
   std::vector<TenantRecord> all;
-  ZH_ASSIGN_OR_RETURN(const auto limits, read_all_limits(*database_));
   ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare(std::string("SELECT ") + kTenantColumns +
                                                         " FROM tenants ORDER BY number"));
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
     if (!more) return all;
     ZH_ASSIGN_OR_RETURN(TenantRecord tenant, read_tenant(row));
-    const auto own = limits.find({LimitOwner::kTenant, row.integer(0)});
+    const auto own = limits.find({LimitRowOwner::kTenant, row.integer(0)});
     if (own != limits.end()) tenant.limits = own->second;
     all.push_back(std::move(tenant));
   }
@@ -173,16 +173,15 @@ StoreResult<std::vector<TenantId>> KeyStore::erased_tenants() {
   }
 }
 
-StoreResult<std::vector<KeyRecord>> KeyStore::keys() {
+StoreResult<std::vector<KeyRecord>> KeyStore::keys(const AllLimits& limits) {
   std::vector<KeyRecord> all;
-  ZH_ASSIGN_OR_RETURN(const auto limits, read_all_limits(*database_));
   ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare(std::string("SELECT ") + kKeyColumns +
                                                         " FROM keys ORDER BY number"));
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
     if (!more) return all;
     ZH_ASSIGN_OR_RETURN(KeyRecord key, read_key(row));
-    const auto own = limits.find({LimitOwner::kKey, row.integer(0)});
+    const auto own = limits.find({LimitRowOwner::kKey, row.integer(0)});
     if (own != limits.end()) key.limits = own->second;
     all.push_back(std::move(key));
   }
@@ -192,8 +191,9 @@ Result<KeyStoreContents> KeyStore::read() {
   KeyStoreContents contents;
   ZH_STORED(const Transaction moment, database_->begin_reading());
   ZH_STORED(contents.secret, secret());
-  ZH_STORED(contents.tenants, tenants());
-  ZH_STORED(contents.keys, keys());
+  ZH_STORED(const AllLimits limits, read_all_limits(*database_));
+  ZH_STORED(contents.tenants, tenants(limits));
+  ZH_STORED(contents.keys, keys(limits));
   ZH_STORED(contents.erased_tenants, erased_tenants());
   ZH_STORED(contents.had_keys, had_keys());
   if (contents.secret.size() != kKeySecretCharacters) {
@@ -221,11 +221,11 @@ StoreResult<KeyRecord> KeyStore::insert_key(KeyRecord key) {
                       database_->prepare("INSERT INTO keys (id, tenant, name, shown, hash, "
                                          "created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   row.bind(key.id, static_cast<std::int64_t>(key.tenant.value), key.name, key.shown,
-           hash_digits(key.hash), ms_of(key.created_at), ms_of(key.expires_at));
+           hex_of(key.hash), ms_of(key.created_at), ms_of(key.expires_at));
   ZH_RETURN_IF_ERROR(row.run());
   const std::int64_t number = database_->last_row();
   key.number = KeyId{static_cast<std::uint64_t>(number)};
-  ZH_RETURN_IF_ERROR(write_limits(*database_, {LimitOwner::kKey, number}, key.limits));
+  ZH_RETURN_IF_ERROR(write_limits(*database_, {LimitRowOwner::kKey, number}, key.limits));
   return key;
 }
 
@@ -266,7 +266,7 @@ StoreResult<std::optional<KeyRecord>> KeyStore::find_key(std::string_view key) {
   std::string wanted(key);
   if (by_text) {
     ZH_ASSIGN_OR_RETURN(const std::string hash_secret, secret());
-    wanted = hash_digits(KeyHasher(hash_secret).hash(key));
+    wanted = hex_of(KeyHasher(hash_secret).hash(key));
   }
   ZH_ASSIGN_OR_RETURN(
       Statement row, database_->prepare(std::string("SELECT ") + kKeyColumns + " FROM keys WHERE " +
@@ -274,7 +274,8 @@ StoreResult<std::optional<KeyRecord>> KeyStore::find_key(std::string_view key) {
   ZH_ASSIGN_OR_RETURN(const bool found, row.bind(wanted).step());
   if (!found) return std::optional<KeyRecord>();
   ZH_ASSIGN_OR_RETURN(KeyRecord record, read_key(row));
-  ZH_ASSIGN_OR_RETURN(record.limits, read_limits(*database_, {LimitOwner::kKey, row.integer(0)}));
+  ZH_ASSIGN_OR_RETURN(record.limits,
+                      read_limits(*database_, {LimitRowOwner::kKey, row.integer(0)}));
   return std::optional<KeyRecord>(std::move(record));
 }
 
@@ -298,7 +299,7 @@ Result<KeyRecord> KeyStore::change_key_limits(std::string_view key,
   if (!record) return no_key(key);
   change(record->limits);
   ZH_RETURN_IF_ERROR(check_limits(record->limits, "limits"));
-  const LimitPlace place{LimitOwner::kKey, static_cast<std::int64_t>(record->number.value)};
+  const LimitPlace place{LimitRowOwner::kKey, static_cast<std::int64_t>(record->number.value)};
   ZH_STORED_OR_RETURN(write_limits(*database_, place, record->limits));
   ZH_STORED_OR_RETURN(transaction.commit());
   return std::move(*record);
@@ -313,7 +314,7 @@ StoreResult<std::optional<TenantRecord>> KeyStore::find_tenant(std::string_view 
   if (!found) return std::optional<TenantRecord>();
   ZH_ASSIGN_OR_RETURN(TenantRecord tenant, read_tenant(row));
   ZH_ASSIGN_OR_RETURN(tenant.limits,
-                      read_limits(*database_, {LimitOwner::kTenant, row.integer(0)}));
+                      read_limits(*database_, {LimitRowOwner::kTenant, row.integer(0)}));
   return std::optional<TenantRecord>(std::move(tenant));
 }
 
@@ -332,7 +333,7 @@ StoreResult<TenantRecord> KeyStore::store_tenant(TenantRecord tenant) {
   ZH_ASSIGN_OR_RETURN(const bool more, row.step());
   ZH_CHECK(!more);
   tenant.number = TenantId{static_cast<std::uint64_t>(number)};
-  ZH_RETURN_IF_ERROR(write_limits(*database_, {LimitOwner::kTenant, number}, tenant.limits));
+  ZH_RETURN_IF_ERROR(write_limits(*database_, {LimitRowOwner::kTenant, number}, tenant.limits));
   return tenant;
 }
 

@@ -26,6 +26,7 @@
 
 #include "admission/key_records.h"
 #include "admission/key_ring.h"
+#include "admission/key_rows.h"
 #include "base/clock.h"
 #include "core/error.h"
 #include "store/database.h"
@@ -97,8 +98,8 @@ class KeyStore {
   StoreResult<void> make_secret();
   StoreResult<std::string> secret();
   StoreResult<bool> had_keys();
-  StoreResult<std::vector<TenantRecord>> tenants();
-  StoreResult<std::vector<KeyRecord>> keys();
+  StoreResult<std::vector<TenantRecord>> tenants(const AllLimits& limits);
+  StoreResult<std::vector<KeyRecord>> keys(const AllLimits& limits);
   StoreResult<std::vector<TenantId>> erased_tenants();
   StoreResult<std::optional<TenantRecord>> find_tenant(std::string_view name);
   StoreResult<std::optional<KeyRecord>> find_key(std::string_view key);

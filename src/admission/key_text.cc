@@ -55,17 +55,6 @@ bool same_hash(const KeyHash& left, const KeyHash& right) {
   return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
-std::string hash_digits(const KeyHash& hash) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string digits;
-  digits.reserve(2 * hash.size());
-  for (const unsigned char byte : hash) {
-    digits.push_back(kDigits[byte >> 4]);
-    digits.push_back(kDigits[byte & 15]);
-  }
-  return digits;
-}
-
 bool read_hash(std::string_view digits, KeyHash& hash) {
   if (digits.size() != 2 * hash.size()) return false;
   for (std::size_t i = 0; i < hash.size(); ++i) {

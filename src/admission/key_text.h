@@ -50,8 +50,7 @@ class KeyHasher {
 /// In a time that does not depend on what is equal.
 bool same_hash(const KeyHash& left, const KeyHash& right);
 
-/// 64 lower-case hexadecimal digits, and back; nothing where `digits` are none.
-std::string hash_digits(const KeyHash& hash);
+/// Back from hex_of() (base/hex.h). False where `digits` are none.
 bool read_hash(std::string_view digits, KeyHash& hash);
 
 }  // namespace zerohop

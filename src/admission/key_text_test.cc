@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/hex.h"
+
 namespace zerohop {
 namespace {
 
@@ -39,7 +41,7 @@ TEST(KeyText, TellsWhatNoKeyCanBe) {
 
 // RFC 4231, test case 2.
 TEST(KeyHasher, IsHmacWithSha256) {
-  EXPECT_EQ(hash_digits(KeyHasher("Jefe").hash("what do ya want for nothing?")),
+  EXPECT_EQ(hex_of(KeyHasher("Jefe").hash("what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
@@ -62,7 +64,7 @@ TEST(KeyHash, ComparesEveryByte) {
 
 TEST(KeyHash, ComesBackFromItsDigits) {
   const KeyHash hash = KeyHasher("secret").hash("one");
-  const std::string digits = hash_digits(hash);
+  const std::string digits = hex_of(hash);
   KeyHash read{};
   ASSERT_TRUE(read_hash(digits, read));
   EXPECT_EQ(read, hash);

@@ -69,7 +69,9 @@ LimitAccount::LimitAccount(const LimitAccount& before, const Limits& limits, Tim
     if (old->per_minute() == rates_[i]->per_minute()) {
       rates_[i] = old;
     } else {
-      rates_[i]->charge(old->per_minute() - old->remaining(now), now);
+      // Of more than a whole bucket the owner would wait for longer than the new limit's minute.
+      const std::uint64_t used = old->per_minute() - old->remaining(now);
+      rates_[i]->charge(std::min(used, rates_[i]->per_minute()), now);
     }
   }
   for (std::size_t i = 0; i < kLimitBudgets; ++i) {

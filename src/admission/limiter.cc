@@ -303,15 +303,19 @@ BasicResult<Reservation, LimitRefusal> Limiter::enter(const LimitParties& partie
   return reservation;
 }
 
-LimitReport Limiter::report(const LimitParties& parties, const LimitMoment& moment) {
+LimitReport Limiter::report(const LimitParties& parties, const LimitMoment& moment) const {
   LimitReport report;
-  if (parties.key) {
-    tighten_by(account(LimitOwner::kKey, *parties.key, moment).get(), moment, report);
-  }
-  if (parties.tenant) {
-    tighten_by(account(LimitOwner::kTenant, *parties.tenant, moment).get(), moment, report);
-  }
+  const std::shared_lock lock(accounts_mutex_);
+  if (parties.key) tighten_by(find(LimitOwner::kKey, parties.key->id), moment, report);
+  if (parties.tenant) tighten_by(find(LimitOwner::kTenant, parties.tenant->id), moment, report);
   return report;
+}
+
+// Under accounts_mutex_. Null: it never entered.
+const LimitAccount* Limiter::find(LimitOwner owner, std::string_view id) const {
+  const Accounts& accounts = owner == LimitOwner::kKey ? keys_ : tenants_;
+  const auto found = accounts.find(id);
+  return found == accounts.end() ? nullptr : found->second.get();
 }
 
 std::shared_ptr<LimitAccount> Limiter::account(LimitOwner owner, const LimitParty& party,

@@ -146,8 +146,10 @@ class Limiter {
   BasicResult<Reservation, LimitRefusal> enter(const LimitParties& parties,
                                                const LimitMoment& moment);
 
-  /// What the owners of `parties` have left.
-  LimitReport report(const LimitParties& parties, const LimitMoment& moment);
+  /// What the owners of `parties` have left of the limits that are in force, which need not be
+  /// those that `parties` bring: only a request that enters puts limits into force, or an answer
+  /// that began before a change would undo it. Nothing of owners who never entered.
+  LimitReport report(const LimitParties& parties, const LimitMoment& moment) const;
 
   /// Called once for each budget that appears, before anybody uses it: a journal restores what was
   /// spent before a restart. Set before the first request.
@@ -183,6 +185,7 @@ class Limiter {
 
   std::shared_ptr<LimitAccount> account(LimitOwner owner, const LimitParty& party,
                                         const LimitMoment& moment);
+  const LimitAccount* find(LimitOwner owner, std::string_view id) const;
   std::shared_ptr<LimitAccount> renew(LimitOwner owner, const LimitParty& party,
                                       const LimitMoment& moment);
   void announce(const LimitAccount& account, const LimitAccount* before, CalendarTime now) const;

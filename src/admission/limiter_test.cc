@@ -267,6 +267,29 @@ TEST_F(LimiterTest, KeepsWhatWasCountedWhenLimitsChange) {
   EXPECT_EQ(over.report(moment()).tokens->remaining, 0u);
 }
 
+// An answer that began before a change still tells what is left when its head goes out.
+TEST_F(LimiterTest, TellsLimitsWithoutPuttingThemIntoForce) {
+  EXPECT_FALSE(limiter.report(parties(), moment()).output_tokens);
+  const LimitParties before = parties();
+  Reservation old = entered();
+  key.output_tokens_per_minute = 400;
+  Reservation running = entered();
+  ASSERT_TRUE(running.claim(claim(0, 0, 300), moment()).ok());
+  EXPECT_EQ(limiter.report(before, moment()).output_tokens->remaining, 100u);
+  EXPECT_EQ(left(LimitKind::kOutputTokensPerMinute), 100u);
+}
+
+TEST_F(LimiterTest, WaitsNoLongerThanAMinuteForARateThatWasLowered) {
+  key.output_tokens_per_minute = 1'000'000;
+  Reservation running = entered();
+  ASSERT_TRUE(running.claim(claim(0, 0, 500'000), moment()).ok());
+  key.output_tokens_per_minute = 1'000;
+  Reservation next = entered();
+  const LimitReport report = next.report(moment());
+  EXPECT_EQ(report.output_tokens->remaining, 0u);
+  EXPECT_EQ(report.output_tokens->reset_after, seconds(60));
+}
+
 TEST_F(LimiterTest, RemembersABudgetWhoseLimitWasAwayForAWhile) {
   key.tokens_per_day = 1'000;
   Reservation first = entered();

@@ -64,13 +64,8 @@ Result<void> read_models(const json::value& value, AdminBody& body) {
 }
 
 Result<void> read_priority(const json::value& value, AdminBody& body) {
-  for (std::size_t i = 0; i < kPriorityClasses; ++i) {
-    const auto priority = static_cast<PriorityClass>(i);
-    if (value.is_string() && value.get_string() == priority_class_name(priority)) {
-      body.priority = priority;
-      return {};
-    }
-  }
+  if (value.is_string()) body.priority = priority_class_named(value.get_string());
+  if (body.priority) return {};
   return wrong("priority", "priority, standard or batch");
 }
 

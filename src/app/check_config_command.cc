@@ -14,7 +14,7 @@ namespace {
 // As `serve` will look at it.
 Result<void> check_key_store(const Config& config) {
   const AuthConfig& auth = config.auth;
-  if (auth.no_auth || auth.required == AuthRequired::kNever) return {};
+  if (never_asks_for_keys(auth)) return {};
   ZH_ASSIGN_OR_RETURN(const std::string path, key_store_path(auth));
   std::error_code fault;
   const bool there = std::filesystem::exists(path, fault);

@@ -8,15 +8,19 @@
 
 #include "app/command_help.h"
 #include "app/command_line_keys.h"
+#include "app/command_line_parts.h"
 #include "app/paths.h"
 #include "app/suggest.h"
 
 namespace zerohop {
-namespace {
 
-Error usage_error(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
+std::string command_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  const std::string outer = parent == nullptr ? std::string() : command_name(*parent);
+  return outer.empty() ? app.get_name() : outer + " " + app.get_name();
 }
+
+namespace {
 
 // A flag of the configuration as one subcommand binds it. CLI11 keeps references: never moved.
 struct BoundFlag {
@@ -159,13 +163,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return names;
 }
 
-// As typed: "serve", "constrain check".
-std::string command_name(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  const std::string outer = parent == nullptr ? std::string() : command_name(*parent);
-  return outer.empty() ? app.get_name() : outer + " " + app.get_name();
-}
-
 Error unknown_word(const CLI::App& app, const std::string& word, bool is_root) {
   const bool flag = word.starts_with("-") && word != "-";
   std::vector<std::string> known = flags_of(app);
@@ -183,12 +180,7 @@ Error unknown_word(const CLI::App& app, const std::string& word, bool is_root) {
 template <class Number>
 Result<std::optional<Number>> optional_number(const std::string& flag, const std::string& text) {
   if (text.empty()) return std::optional<Number>();
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) {
-    return usage_error(flag + ": '" + text + "' is not a number that fits");
-  }
+  ZH_ASSIGN_OR_RETURN(const Number number, flag_number<Number>(flag, text));
   return std::optional<Number>(number);
 }
 

@@ -1,32 +1,19 @@
 #include "app/command_line_keys.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
+#include <string>
+
+#include "app/command_line_parts.h"
 
 namespace zerohop {
 namespace {
 
-Error usage_error(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
-}
-
-template <class Number>
-Result<Number> number(const std::string& flag, const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) {
-    return usage_error(flag + ": '" + text + "' is not a number that fits");
-  }
-  return value;
-}
-
 Result<std::uint32_t> days(const std::string& flag, const std::string& text) {
   constexpr std::uint32_t kDaysMax = 36'500;
-  ZH_ASSIGN_OR_RETURN(const auto value, number<std::uint32_t>(flag, text));
+  ZH_ASSIGN_OR_RETURN(const auto value, flag_number<std::uint32_t>(flag, text));
   if (value <= kDaysMax) return value;
-  return usage_error(flag + ": " + text + " is out of range (at most 36500)");
+  return usage_error(flag + ": " + text + " is out of range (at most " + std::to_string(kDaysMax) +
+                     ")");
 }
 
 // "requests_per_minute" is --requests-per-minute.
@@ -47,27 +34,23 @@ std::vector<std::string> split_commas(const std::string& text) {
 }
 
 Result<PriorityClass> priority_named(const std::string& name) {
-  for (std::size_t i = 0; i < kPriorityClasses; ++i) {
-    const auto priority = static_cast<PriorityClass>(i);
-    if (priority_class_name(priority) == name) return priority;
-  }
+  if (const auto priority = priority_class_named(name)) return *priority;
   return usage_error("--priority: '" + name + "' is none of priority, standard, batch");
 }
 
 }  // namespace
 
 KeysCommandLine::KeysCommandLine(CLI::App& keys)
-    : keys_(&keys),
-      create_(command(keys, "create")),
+    : create_(command(keys, "create")),
       list_(command(keys, "list")),
       revoke_(command(keys, "revoke")),
       limits_(command(keys, "limits")),
       tenants_(command(keys, "tenants")),
-      tenants_list_(command(*tenants_, "list")),
       tenants_set_(command(*tenants_, "set")),
       tenants_delete_(command(*tenants_, "delete")),
       backup_(command(keys, "backup")),
       prune_(command(keys, "prune")) {
+  command(*tenants_, "list");
   keys.require_subcommand(0, 1);
   tenants_->require_subcommand(0, 1);
   for (CLI::App* app : commands_) app->add_flag("--json", json_);
@@ -105,7 +88,7 @@ Result<void> KeysCommandLine::read_limits(KeysOptions& options) const {
     if (!*flag.app || flag.option->count() == 0) continue;
     LimitNumber value;
     if (flag.text != "none") {
-      ZH_ASSIGN_OR_RETURN(value, number<std::uint64_t>(flag_of(*flag.field), flag.text));
+      ZH_ASSIGN_OR_RETURN(value, flag_number<std::uint64_t>(flag_of(*flag.field), flag.text));
       if (*value > flag.field->max) {
         return usage_error(flag_of(*flag.field) + ": " + flag.text + " is out of range (at most " +
                            std::to_string(flag.field->max) + ")");
@@ -118,7 +101,7 @@ Result<void> KeysCommandLine::read_limits(KeysOptions& options) const {
 
 Result<void> KeysCommandLine::read_tenant(KeysOptions& options) const {
   if (!weight_.empty()) {
-    ZH_ASSIGN_OR_RETURN(options.weight, number<double>("--weight", weight_));
+    ZH_ASSIGN_OR_RETURN(options.weight, flag_number<double>("--weight", weight_));
   }
   if (!priority_.empty()) {
     ZH_ASSIGN_OR_RETURN(options.priority, priority_named(priority_));
@@ -156,15 +139,12 @@ Result<KeysOptions> KeysCommandLine::options() const {
                              : chosen->first == tenants_set_ || chosen->first == tenants_delete_
                                  ? "the name of a tenant"
                                  : "the id of a key";
-    return usage_error(
-        std::string(chosen->first->get_parent() == tenants_ ? "keys tenants " : "keys ") +
-        chosen->first->get_name() + ": needs " + what);
+    return usage_error(command_name(*chosen->first) + ": needs " + what);
   }
   // Not left to the parser, which would count the value of a misspelled flag as a second word
   // before it finds the flag.
   if (chosen->first != revoke_ && words_.size() > 1) {
-    return usage_error(std::string("keys ") + chosen->first->get_name() +
-                       ": unexpected argument '" + words_[1] + "'");
+    return usage_error(command_name(*chosen->first) + ": unexpected argument '" + words_[1] + "'");
   }
   if (!tenant_.empty()) options.tenant = tenant_;
   options.name = name_;

@@ -38,13 +38,11 @@ class KeysCommandLine {
   Result<void> read_tenant(KeysOptions& options) const;
 
   std::vector<CLI::App*> commands_;
-  CLI::App* keys_;
   CLI::App* create_;
   CLI::App* list_;
   CLI::App* revoke_;
   CLI::App* limits_;
   CLI::App* tenants_;
-  CLI::App* tenants_list_;
   CLI::App* tenants_set_;
   CLI::App* tenants_delete_;
   CLI::App* backup_;

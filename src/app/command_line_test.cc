@@ -93,6 +93,8 @@ TEST(ParseCommandLine, RefusesWrongWordsForKeys) {
   EXPECT_EQ(fault({"keys", "tenants", "set"}), "keys tenants set: needs the name of a tenant");
   EXPECT_EQ(fault({"keys", "backup"}), "keys backup: needs a file");
   EXPECT_EQ(fault({"keys", "create", "x"}), "keys create: unexpected argument 'x'");
+  EXPECT_EQ(fault({"keys", "tenants", "set", "a", "b"}),
+            "keys tenants set: unexpected argument 'b'");
   EXPECT_EQ(fault({"keys", "tenants", "set", "a", "--wieght", "1"}),
             "keys tenants set: unknown flag '--wieght'; did you mean '--weight'?");
   EXPECT_EQ(fault({"keys", "create", "--expires-days", "x"}),

@@ -10,6 +10,7 @@
 
 #include "app/engine_setup.h"
 #include "app/instance_identity.h"
+#include "app/key_gate.h"
 #include "app/limit_settings.h"
 #include "app/network_config.h"
 #include "app/request_profile.h"
@@ -142,8 +143,7 @@ Result<void> check_auth(const Config& config) {
   if (auth.no_auth && auth.required == AuthRequired::kAlways) {
     return contradiction("no_auth and auth.required: always contradict each other");
   }
-  const bool open = auth.no_auth || auth.required == AuthRequired::kNever;
-  if (!open || !serves_public_address(config.server)) return {};
+  if (!never_asks_for_keys(auth) || !serves_public_address(config.server)) return {};
   const std::string what = auth.no_auth ? "no_auth" : "auth.required: never";
   return contradiction(what + " is allowed only on loopback or a Unix socket, not on '" +
                        config.server.host + "'");

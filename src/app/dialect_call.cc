@@ -19,14 +19,15 @@ Result<void> check_model(const Service& service, const TenantRecord& tenant,
   const std::string& tier = service.tier().name();
   ZH_ASSIGN_OR_RETURN(const std::string name,
                       resolve_model_name(service.config.model, tier, requested));
-  if (may_use_model(tenant, name) || may_use_model(tenant, tier)) return {};
-  return model_not_allowed(tenant, name);
+  return check_resolved_model(service, tenant, name);
 }
 
-Error model_not_allowed(const TenantRecord& tenant, std::string_view model) {
+Result<void> check_resolved_model(const Service& service, const TenantRecord& tenant,
+                                  std::string_view name) {
+  if (may_use_model(tenant, name) || may_use_model(tenant, service.tier().name())) return {};
   return Error{
       ErrorCode::kPermission,
-      "model: tenant '" + tenant.name + "' may not use the model '" + std::string(model) + "'",
+      "model: tenant '" + tenant.name + "' may not use the model '" + std::string(name) + "'",
       "model",
       {}};
 }

@@ -55,8 +55,9 @@ ParseOptions parse_options_of(const WireProfile& profile);
 Result<void> check_model(const Service& service, const TenantRecord& tenant,
                          std::string_view requested);
 
-/// What it then says.
-Error model_not_allowed(const TenantRecord& tenant, std::string_view model);
+/// The same where the name is resolved. Errors: kPermission.
+Result<void> check_resolved_model(const Service& service, const TenantRecord& tenant,
+                                  std::string_view name);
 
 /// The server's say on what a client sent: habits that spoil prefix reuse are undone and counted,
 /// stop sequences that it did not bring are filled in.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/sha256.h"
+#include "base/hex.h"
 
 namespace zerohop {
 

@@ -81,12 +81,10 @@ bool fits(const Mark& mark, std::string_view name) {
   return equals_ignoring_case(name.substr(0, mark.text.size()), mark.text);
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // A word of Via, so that `kongress` is not Kong.
 bool names_product(std::string_view via, std::string_view product) {
-  const auto is_letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
-  const auto same = [](char a, char b) { return lower(a) == b; };
+  const auto is_letter = [](char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; };
+  const auto same = [](char a, char b) { return to_lower(a) == b; };
   for (auto at = via.begin(); at != via.end();) {
     at = std::search(at, via.end(), product.begin(), product.end(), same);
     if (at == via.end()) return false;

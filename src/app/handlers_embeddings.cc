@@ -57,10 +57,7 @@ Result<PreparedEmbeddings> prepare(const Service& service, const TenantRecord& t
   ZH_ASSIGN_OR_RETURN(const OpenAiEmbeddingsRequest request, parse_embeddings_request(body, {}));
   PreparedEmbeddings prepared;
   ZH_ASSIGN_OR_RETURN(prepared.reply.model, reply_name(service, request.model));
-  const std::string& name = prepared.reply.model;
-  if (!may_use_model(tenant, name) && !may_use_model(tenant, service.tier().name())) {
-    return model_not_allowed(tenant, name);
-  }
+  ZH_RETURN_IF_ERROR(check_resolved_model(service, tenant, prepared.reply.model));
   prepared.reply.encoding = request.encoding;
   const std::uint32_t width = model.info().embedding;
   if (request.dimensions && *request.dimensions > width) {

@@ -94,10 +94,17 @@ KeyGate::KeyGate(const KeyGateParts& parts)
       ring_(std::make_shared<const KeyRing>(KeyStoreContents{})),
       attempts_(parts.seed) {}
 
+bool never_asks_for_keys(const AuthConfig& auth) {
+  return auth.no_auth || auth.required == AuthRequired::kNever;
+}
+
+bool asks_for_keys(const AuthConfig& auth, const KeyRing& ring) {
+  if (never_asks_for_keys(auth)) return false;
+  return auth.required == AuthRequired::kAlways || ring.had_keys();
+}
+
 bool KeyGate::asks_for_keys() const {
-  const AuthConfig& auth = parts_.config->auth;
-  if (auth.no_auth || auth.required == AuthRequired::kNever) return false;
-  return auth.required == AuthRequired::kAlways || ring_.get()->had_keys();
+  return zerohop::asks_for_keys(parts_.config->auth, *ring_.get());
 }
 
 // Failures are counted; beyond the bucket of the address all of them look alike.
@@ -131,8 +138,11 @@ Result<Caller> KeyGate::identify(const RequestHead& head,
 }
 
 Result<Caller> KeyGate::check(const RequestHead& head) {
-  if (is_open_path(head.path) || !asks_for_keys()) return Caller{};
-  ZH_ASSIGN_OR_RETURN(Caller caller, identify(head, ring_.get()));
+  if (is_open_path(head.path)) return Caller{};
+  // Decided and looked up in one ring, whatever comes into force meanwhile.
+  const std::shared_ptr<const KeyRing> ring = ring_.get();
+  if (!zerohop::asks_for_keys(parts_.config->auth, *ring)) return Caller{};
+  ZH_ASSIGN_OR_RETURN(Caller caller, identify(head, ring));
   const std::string& pool = caller.tenant->pool;
   if (!pool.empty() && pool != parts_.config->instance.pool) {
     return Error{ErrorCode::kPermission,

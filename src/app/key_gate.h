@@ -68,6 +68,10 @@ class KeyGate {
   AuthAttempts attempts_;
 };
 
+/// Without keys, on purpose: no store is even looked at.
+bool never_asks_for_keys(const AuthConfig& auth);
+bool asks_for_keys(const AuthConfig& auth, const KeyRing& ring);
+
 /// Whether the tenant may use the model that answers to `model`: its own name or the one that was
 /// asked for must match a pattern of the tenant.
 bool may_use_model(const TenantRecord& tenant, std::string_view model);

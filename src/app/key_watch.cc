@@ -65,14 +65,14 @@ void KeyWatch::set_timer() {
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     asio::post(thread_, [this, home = timer_.get_executor()] {
-      look(Look::kWhenChanged);
+      (void)look(Look::kWhenChanged);
       asio::post(home, [this] { set_timer(); });
     });
   });
 }
 
 void KeyWatch::reload_soon() {
-  asio::post(thread_, [this] { look(Look::kAlways); });
+  asio::post(thread_, [this] { (void)look(Look::kAlways); });
 }
 
 Awaitable<Result<std::string>> KeyWatch::with_store(Work work) {
@@ -87,21 +87,22 @@ Result<std::string> KeyWatch::do_with_store(const Work& work) {
     ZH_ASSIGN_OR_RETURN(store_, KeyStore::open(parts_.path));
     ZH_ASSIGN_OR_RETURN(file_, identity_of(parts_.path));
   }
-  ZH_RETURN_IF_ERROR(refresh(Look::kWhenChanged));
+  ZH_RETURN_IF_ERROR(look(Look::kWhenChanged));
   Result<std::string> done = work(*store_);
   // Whatever it has changed; this connection's own changes have no version.
-  if (done.ok()) look(Look::kAlways);
+  if (done.ok()) ZH_RETURN_IF_ERROR(look(Look::kAlways));
   return done;
 }
 
-void KeyWatch::look(Look how) {
-  const Result<void> done = refresh(how);
+Result<void> KeyWatch::look(Look how) {
+  Result<void> done = refresh(how);
   if (!done.ok()) {
     store_.reset();  // opened anew by the next look
     complain(done.error().message);
   } else {
     complaint_.clear();
   }
+  return done;
 }
 
 void KeyWatch::complain(const std::string& reason) {
@@ -153,8 +154,7 @@ Result<void> KeyWatch::read_all() {
 // ---- Start ----
 
 Result<void> check_keys_for_address(const Config& config, const KeyRing& ring) {
-  const bool asks = config.auth.required == AuthRequired::kAlways || ring.had_keys();
-  if (asks || !serves_public_address(config.server)) return {};
+  if (asks_for_keys(config.auth, ring) || !serves_public_address(config.server)) return {};
   return broken("'" + config.server.host +
                 "' is a public address and would be served without API keys; make one with "
                 "`zerohop keys create`, or listen on 127.0.0.1, ::1 or a Unix socket "

@@ -64,7 +64,8 @@ class KeyWatch {
 
   /// Does `work` with the store, which is made where there is none, and takes what it changed into
   /// force before it returns. From a coroutine of the I/O thread. Errors: those of `work`;
-  /// kConfiguration where the store cannot be used.
+  /// kConfiguration where the store cannot be used, or
+  /// what was changed in it not be read back.
   using Work = std::function<Result<std::string>(KeyStore& store)>;
   Awaitable<Result<std::string>> with_store(Work work);
 
@@ -75,7 +76,8 @@ class KeyWatch {
   KeyWatch(KeyWatchParts parts, boost::asio::any_io_executor executor);
 
   void set_timer();
-  void look(Look how);
+  /// Its failures are in the log; whoever waits for the outcome gets them as well.
+  Result<void> look(Look how);
   Result<std::string> do_with_store(const Work& work);
   Result<void> refresh(Look how);
   Result<void> read_all();

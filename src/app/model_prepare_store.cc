@@ -17,6 +17,7 @@
 #include "app/text_hash.h"
 #include "app/whole_file.h"
 #include "base/file_sync.h"
+#include "base/hex.h"
 
 namespace zerohop {
 namespace {

@@ -93,8 +93,10 @@ class OnceCache {
 
   void settle(const std::string& key, const Made& made) {
     const auto entry = entries_.find(key);
-    entry->second.flight->landed = true;
-    if (made.kept || made.for_waiters) entry->second.flight->value = made.value;
+    // Whoever waits holds it too.
+    const std::shared_ptr<Flight> flight = std::move(entry->second.flight);
+    flight->landed = true;
+    if (made.kept || made.for_waiters) flight->value = made.value;
     const std::size_t bytes = made.bytes + key.size() + sizeof(Entry);
     if (!made.kept || bytes > bytes_max_) {
       entries_.erase(entry);

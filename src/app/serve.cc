@@ -56,7 +56,7 @@ Result<void> keep_usage(Server& server, const LimitsConfig& config) {
 
 // Without keys on purpose, the store is not even opened.
 Result<void> keep_keys(Server& server, const AuthConfig& config) {
-  if (config.no_auth || config.required == AuthRequired::kNever) return {};
+  if (never_asks_for_keys(config)) return {};
   ZH_ASSIGN_OR_RETURN(const std::string store, key_store_path(config));
   return server.keep_keys(store);
 }

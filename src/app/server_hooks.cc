@@ -228,7 +228,7 @@ void settle_state(const Service& service, const ExchangeSummary& summary) {
 // had no room for it, it is as if it had not been.
 void settle_limit(const Service& service, const ExchangeSummary& summary) {
   RequestContext* context = context_of(summary.ticket);
-  if (context == nullptr) return;
+  if (context == nullptr || !context->limit.held()) return;
   if (summary.status == 0 || summary.status == 429 || summary.status >= 500) {
     context->limit.release();
   } else {

@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <string_view>
-
 #include "base/check.h"
 
 namespace zerohop {
@@ -23,17 +21,6 @@ Sha256Digest Sha256::finish() {
   ZH_CHECK(EVP_DigestFinal_ex(context_.get(), digest.data(), &length) == 1);
   ZH_CHECK(length == digest.size());
   return digest;
-}
-
-std::string hex_of(std::span<const unsigned char> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string digits;
-  digits.reserve(2 * bytes.size());
-  for (const unsigned char byte : bytes) {
-    digits.push_back(kDigits[byte >> 4]);
-    digits.push_back(kDigits[byte & 15]);
-  }
-  return digits;
 }
 
 }  // namespace zerohop

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <span>
-#include <string>
 
 struct evp_md_ctx_st;  // EVP_MD_CTX of OpenSSL
 
@@ -26,8 +24,5 @@ class Sha256 {
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
-
-/// Two lower-case digits for each byte.
-std::string hex_of(std::span<const unsigned char> bytes);
 
 }  // namespace zerohop

@@ -6,6 +6,7 @@
 
 #include "app/text_hash.h"
 #include "app/warm_state_folder.h"
+#include "base/hex.h"
 
 namespace zerohop {
 namespace {
@@ -27,12 +28,6 @@ TEST(Sha256, DoesNotDependOnWhereTheBytesAreCut) {
   hash.add(nullptr, 0);
   hash.add("bc", 2);
   EXPECT_EQ(hex_of(hash.finish()), digits_of("abc"));
-}
-
-TEST(HexOf, WritesTwoLowerCaseDigitsForEachByte) {
-  constexpr std::array<unsigned char, 4> kBytes{0x00, 0x0f, 0xa0, 0xff};
-  EXPECT_EQ(hex_of(kBytes), "000fa0ff");
-  EXPECT_EQ(hex_of({}), "");
 }
 
 // What is on disks was named by these; another name loses what earlier starts kept.

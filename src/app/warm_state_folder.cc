@@ -8,6 +8,7 @@
 
 #include "app/sha256.h"
 #include "app/whole_file.h"
+#include "base/hex.h"
 
 namespace zerohop {
 namespace {

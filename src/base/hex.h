@@ -1,6 +1,9 @@
 // Hexadecimal digits. Pure; any thread.
 #pragma once
 
+#include <span>
+#include <string>
+
 namespace zerohop {
 
 /// The value of a hexadecimal digit, in lower or upper case; -1: `character` is none. It may be a
@@ -11,5 +14,8 @@ constexpr int hex_digit_value(char32_t character) {
   if (character >= U'A' && character <= U'F') return static_cast<int>(character - U'A') + 10;
   return -1;
 }
+
+/// Two lower-case digits for each byte.
+std::string hex_of(std::span<const unsigned char> bytes);
 
 }  // namespace zerohop

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -25,6 +26,12 @@ TEST(HexDigitValue, KnowsTheDigitsOfBothCasesAndNoOthers) {
 TEST(HexDigitValue, TakesBytesThatAreNoCharacters) {
   EXPECT_EQ(hex_digit_value('\xff'), -1);
   EXPECT_EQ(hex_digit_value('\xb0'), -1);  // '0' with its highest bit set
+}
+
+TEST(HexOf, WritesTwoLowerCaseDigitsForEachByte) {
+  constexpr std::array<unsigned char, 4> kBytes{0x00, 0x0f, 0xa0, 0xff};
+  EXPECT_EQ(hex_of(kBytes), "000fa0ff");
+  EXPECT_EQ(hex_of({}), "");
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ class BatchStore {
   StoreResult<void> store_rest(BatchRequestKey after, BatchOutcome outcome, WallTime now);
   StoreResult<void> count_settled(BatchRequestKey request, BatchOutcome outcome, WallTime now);
   StoreResult<void> drop_results(WallTime now);
-  StoreResult<void> drop_owner(std::int64_t owner, WallTime now);
+  StoreResult<void> drop_all_of(std::span<const TenantId> owners, WallTime now);
 
   mutable std::mutex mutex_;
   const std::unique_ptr<Database> database_;  // guarded by mutex_

@@ -124,23 +124,23 @@ StoreResult<void> BatchStore::drop_results(WallTime now) {
 
 // ---- tenants that are no more ----
 
-StoreResult<void> BatchStore::drop_owner(std::int64_t owner, WallTime now) {
+StoreResult<void> BatchStore::drop_all_of(std::span<const TenantId> owners, WallTime now) {
   ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
   ZH_ASSIGN_OR_RETURN(Statement ended, database_->prepare("DELETE FROM batches WHERE owner = ? AND "
                                                           "ended_ms IS NOT NULL"));
-  ZH_RETURN_IF_ERROR(ended.bind(owner).run());
   ZH_ASSIGN_OR_RETURN(Statement open,
                       database_->prepare("UPDATE batches SET cancel_ms = ? WHERE owner = ? AND "
                                          "cancel_ms IS NULL"));
-  ZH_RETURN_IF_ERROR(open.bind(to_ms(now), owner).run());
+  for (const TenantId owner : owners) {
+    ZH_RETURN_IF_ERROR(ended.bind(owner_column(owner)).run());
+    ZH_RETURN_IF_ERROR(open.bind(to_ms(now), owner_column(owner)).run());
+  }
   return transaction.commit();
 }
 
 Result<void> BatchStore::drop_owners(std::span<const TenantId> owners, WallTime now) {
   const std::scoped_lock lock(mutex_);
-  for (const TenantId owner : owners) {
-    ZH_RETURN_IF_STORE_ERROR(drop_owner(owner_column(owner), now));
-  }
+  ZH_RETURN_IF_STORE_ERROR(drop_all_of(owners, now));
   return {};
 }
 

@@ -248,6 +248,7 @@ std::vector<Token> ConstraintSession::forced_tokens(std::size_t tokens_max) {
 }
 
 std::size_t ConstraintSession::limit_remaining(std::size_t tokens) {
+  if (tokens >= remaining_) return remaining_;
   find_again();
   remaining_ = std::min(remaining_, std::max(tokens, plan().size()));
   return remaining_;

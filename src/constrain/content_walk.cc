@@ -90,12 +90,11 @@ void ContentWalk::find_targets(std::uint32_t state, Row& row) {
 }
 
 void ContentWalk::find_home(std::uint32_t state, Row& row) const {
+  row.home = state;
   if (automaton_.open(state)) {
-    row.home = state;
     row.to_home = row.alive = TrieSummary::kAllClasses;
     return;
   }
-  row.home = state;
   const Target* most = nullptr;
   for (std::uint32_t i = row.targets_begin; i < row.targets_end; ++i) {
     if (most == nullptr || targets_[i].bytes > most->bytes) most = &targets_[i];
@@ -113,7 +112,7 @@ bool ContentWalk::reach(std::uint32_t state, TrieSummary::ClassSet classes) {
   constexpr std::size_t kReachMax = 32;
   reached_.assign(1, state);
   for (std::size_t i = 0; i < reached_.size(); ++i) {
-    const Row here = row(reached_[i]);
+    const Row& here = row(reached_[i]);
     for (std::uint32_t target = here.targets_begin; target < here.targets_end; ++target) {
       if ((targets_[target].classes & classes) == 0) continue;
       const std::uint32_t next = targets_[target].state;

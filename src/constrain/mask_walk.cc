@@ -44,11 +44,11 @@ std::size_t find_leaving(std::string_view text, unsigned char leaving, Escapes e
 
 // Whether an automaton allows all characters, and bounds only their number.
 bool only_bounded(const ContentAutomaton& automaton) {
-  constexpr std::size_t kScalarValues = 0x110000 - 0x800;
+  constexpr std::size_t kScalarValueCount = 0x110000 - 0x800;
   const std::uint32_t most = automaton.characters_max(0);
   if (most == ContentAutomaton::kUnbounded || most == 0 || automaton.states() != 1) return false;
   // From here one character may still come: the words are these, and perhaps the empty one.
-  return automaton.count_words(0, most - 1, kScalarValues + 2) >= kScalarValues;
+  return automaton.count_words(0, most - 1, kScalarValueCount + 2) >= kScalarValueCount;
 }
 
 }  // namespace

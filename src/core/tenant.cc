@@ -11,4 +11,12 @@ std::string_view priority_class_name(PriorityClass priority) {
   return "unknown";
 }
 
+std::optional<PriorityClass> priority_class_named(std::string_view name) {
+  for (std::size_t i = 0; i < kPriorityClasses; ++i) {
+    const auto priority = static_cast<PriorityClass>(i);
+    if (priority_class_name(priority) == name) return priority;
+  }
+  return std::nullopt;
+}
+
 }  // namespace zerohop

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/strong_id.h"
@@ -31,5 +32,7 @@ inline constexpr std::size_t kPriorityClasses = 3;
 
 /// "priority", "standard" or "batch".
 std::string_view priority_class_name(PriorityClass priority);
+/// Nothing for other texts.
+std::optional<PriorityClass> priority_class_named(std::string_view name);
 
 }  // namespace zerohop

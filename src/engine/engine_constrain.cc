@@ -129,6 +129,8 @@ void EngineLoop::let_out_forced(Sequence& sequence) {
   if (sequence.request.top_logprobs || options_.forced_tokens == 0) return;
   const std::uint32_t most = std::min(options_.forced_tokens, limits::kForcedTokensMax);
   for (const Token token : sequence.constraint->forced_tokens(most)) {
+    // The draft's plans of an end went with its rollback: asked again they are made again.
+    if (!sequence.constraint->allows(token)) return;
     ++state_.constraints.forced_tokens;
     if (!let_out(sequence, token)) return;
   }

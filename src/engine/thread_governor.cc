@@ -78,8 +78,9 @@ ThreadGovernor::Choice ThreadGovernor::choose(TimePoint now) {
   }
   Choice choice{level_, false, std::nullopt};
   // On trial nothing is stopped: a step that is long by itself would be, at every level.
-  if (level_ > 0 && steps_ >= kStepsToKnow && trial_ == 0)
+  if (level_ > 0 && steps_ >= kStepsToKnow && trial_ == 0) {
     choice.limit = expected(level_) * kFarBeyond;
+  }
   return choice;
 }
 

@@ -17,6 +17,11 @@ struct HeaderField {
   std::string value;
 };
 
+/// Of ASCII letters; other bytes stay.
+constexpr char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 /// ASCII letters compare without case; other bytes as they are.
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 

@@ -135,11 +135,21 @@ Awaitable<Preamble> read_preamble(std::shared_ptr<ServerState> state,
                                   std::shared_ptr<Connection> connection) {
   const TimePoint until = state->clock.now() + state->options.handshake_timeout;
   Preamble preamble;
+  // Whose address no header can change is counted before it is waited for: silent connections
+  // would count nowhere.
+  const bool final_address =
+      state->options.proxy == ProxyPolicy::kOff || !is_trusted(*state, connection->peer());
+  std::shared_ptr<void> ticket;
+  if (final_address && !is_welcome(*state, *connection, ticket)) co_return close_silently();
   if (state->options.proxy != ProxyPolicy::kOff) {
     preamble = co_await read_proxy_header(*state, *connection, until);
-    if (preamble.result != Preamble::Result::kServe) co_return preamble;
+    if (preamble.result != Preamble::Result::kServe) {
+      preamble.ticket = std::move(ticket);
+      co_return preamble;
+    }
   }
-  if (!is_welcome(*state, *connection, preamble.ticket)) co_return close_silently();
+  if (!final_address && !is_welcome(*state, *connection, ticket)) co_return close_silently();
+  preamble.ticket = std::move(ticket);
   if (connection->transport() == Transport::kTls) {
     Preamble secured = co_await start_tls(*state, *connection, until);
     secured.ticket = std::move(preamble.ticket);

@@ -1,6 +1,7 @@
 // Connections that come through a balancer of layer 4: who connected, and who may say so.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -205,6 +206,22 @@ TEST(HttpConnectionHook, ClosesWhoIsNotWelcome) {
   (void)direct.send(get("/hello"));
   EXPECT_TRUE(direct.closed_by_server());
   EXPECT_EQ(server.counts().connections_unwelcome, 1u);
+}
+
+// Nothing that it could send would change its address, so a silent one counts as well.
+TEST(HttpConnectionHook, SeesWhoIsNoBalancerBeforeItSendsAnything) {
+  std::atomic<int> seen = 0;
+  ServerHooks hooks;
+  hooks.on_connection = [&seen](const IpAddress&, std::shared_ptr<void>&) { return ++seen <= 1; };
+  TestServer server(address_router(), behind_balancer(ProxyPolicy::kOptional, "10.0.0.0/8"),
+                    std::move(hooks));
+  const Endpoint endpoint = server.listen();
+  Client silent(endpoint);
+  EXPECT_TRUE(server.eventually([&] { return seen == 1; }));
+  Client next(endpoint);
+  EXPECT_TRUE(next.closed_by_server());
+  EXPECT_EQ(silent.exchange(get("/hello")).status, 200);
+  EXPECT_EQ(seen, 2);
 }
 
 }  // namespace

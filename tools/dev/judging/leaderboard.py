@@ -23,7 +23,8 @@ def present():
 
 def read_lines(path, read=parse):
     """The JSON values of a file with one a line."""
-    return [read(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    # Not splitlines(), which also cuts at separators that a JSON string may hold.
+    return [read(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def to_json_schema(schema):
