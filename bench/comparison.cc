@@ -77,8 +77,8 @@ void Comparison::add(ComparisonRow row) {
   in_table_ = true;
   const std::string ours = summary(row.ours, row.unit);
   const std::string peer = two ? summary(row.peer, row.unit) : "";
-  body += "| " + row.label + " | " + ours + " | " +
-          (two ? peer + " | " + ratio(row) + " | " : "") + verdict(row) + " |\n";
+  body += "| " + row.label + " | " + ours + " | " + (two ? peer + " | " + ratio(row) + " | " : "") +
+          verdict(row) + " |\n";
   const std::string shown_ratio = two ? "ratio " + ratio(row) : "";
   std::printf("  %-52s %-34s %-34s %-14s %s\n", row.label.c_str(), ours.c_str(), peer.c_str(),
               shown_ratio.c_str(), verdict(row).c_str());

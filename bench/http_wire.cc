@@ -68,9 +68,8 @@ std::uint16_t free_port() {
 
 std::string post_bytes(const std::string& path, const std::string& body,
                        const std::string& headers) {
-  return "POST " + path +
-         " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" + headers +
-         "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return "POST " + path + " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
+         headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 bool send_all(int descriptor, const std::string& bytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -57,7 +58,8 @@ class Replay {
     engine.window = context.window;
     engine.batch_rows = context.batch_rows;
     engine.logit_rows = context.logit_rows;
-    engine.queue_max = trace.size();
+    engine.queue.requests_max = trace.size();
+    engine.queue.tokens_max = std::numeric_limits<std::uint64_t>::max();
     // Nobody is turned away, however long the queue gets: a load of 2.2 is to be seen, not refused.
     engine.pressure.wait_max = std::chrono::hours(24 * 365);
     engine.fairness.sequences = options.sequences;

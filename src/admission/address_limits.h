@@ -7,23 +7,20 @@
 //
 // Memory is bounded whatever comes: an address is remembered for its connections only while it has
 // some, so there are never more than the listener allows; and its requests are remembered in a
-// table of fixed size. A new address takes there the place of the one in its set that has asked
-// least lately, as its bucket is nearest to full: whoever comes with many addresses displaces his
-// own, and can make a busy one start anew at most.
+// table of fixed size (address_buckets.h).
 //
 // I/O thread only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "admission/gcra.h"
+#include "admission/address_buckets.h"
 #include "base/clock.h"
 #include "base/ip_address.h"
 #include "core/error.h"
@@ -67,6 +64,10 @@ class AddressLimits {
   AddressLimits(const AddressLimits&) = delete;
   AddressLimits& operator=(const AddressLimits&) = delete;
 
+  /// What holds from now on. Connections that are open stay counted as they are; with another
+  /// number of requests a minute everybody starts anew.
+  void set_rules(AddressRules rules);
+
   /// One more connection of `peer`; nothing when it has too many.
   std::optional<AddressConnection> connect(const IpAddress& peer);
 
@@ -79,23 +80,13 @@ class AddressLimits {
  private:
   friend class AddressConnection;
 
-  struct Hash {
-    std::uint64_t seed;
-    std::size_t operator()(const IpAddress& address) const;
-  };
-  struct Bucket {
-    IpAddress address;
-    std::optional<Gcra> requests;  // none: free
-  };
-
   bool is_limited(const IpAddress& peer) const;
-  Gcra& bucket_of(const IpAddress& address, TimePoint now);
   void disconnect(const IpAddress& address);
 
-  const AddressRules rules_;
-  const Hash hash_;
-  std::unordered_map<IpAddress, std::uint32_t, Hash> connections_;  // each above 0
-  std::vector<Bucket> buckets_;                                     // sets of kWays
+  AddressRules rules_;
+  const AddressHash hash_;
+  std::unordered_map<IpAddress, std::uint32_t, AddressHash> connections_;  // each above 0
+  std::optional<AddressBuckets> requests_;                                 // none: no limit
 };
 
 }  // namespace zerohop

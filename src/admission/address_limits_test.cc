@@ -88,6 +88,28 @@ TEST(AddressLimits, CanBeSwitchedOff) {
   EXPECT_EQ(limits.addresses_connected(), 0u);
 }
 
+TEST(AddressLimits, TakeOtherRulesWhileConnectionsAreOpen) {
+  AddressLimits limits(rules(1, 1), 7);
+  auto first = limits.connect(address("192.0.2.1"));
+  EXPECT_TRUE(first.has_value());
+  EXPECT_TRUE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  // The same number: what was taken is not forgotten.
+  limits.set_rules(rules(2, 1));
+  EXPECT_FALSE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  const auto second = limits.connect(address("192.0.2.1"));
+  EXPECT_TRUE(second.has_value());
+  EXPECT_FALSE(limits.connect(address("192.0.2.1")).has_value());
+  limits.set_rules(rules(1, 2));
+  EXPECT_TRUE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  EXPECT_TRUE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  EXPECT_FALSE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  limits.set_rules(rules(0, 0));
+  first.reset();
+  EXPECT_TRUE(limits.connect(address("192.0.2.1")).has_value());
+  EXPECT_TRUE(limits.take_request(address("192.0.2.1"), TimePoint{}).ok());
+  EXPECT_EQ(limits.addresses_connected(), 1u);
+}
+
 // The table holds 16,384 addresses; many more come, and a busy one is still held to its limit.
 TEST(AddressLimits, HoldABusyAddressWhileMoreOthersPassByThanTheyRemember) {
   constexpr std::uint32_t kPerMinute = 600;

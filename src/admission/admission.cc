@@ -11,7 +11,7 @@ Result<Permit> Admission::admit() {
   if (!permit) {
     return Error{ErrorCode::kOverloaded,
                  "all " + std::to_string(permits_.capacity()) + " request permits are in use", "",
-                 kComeBack};
+                 kComeBack, "queue;permits"};
   }
   return std::move(*permit);
 }

@@ -21,6 +21,9 @@ class Admission {
   /// when to come back.
   Result<Permit> admit();
 
+  /// From now on. Requests that are in the system beyond it go on.
+  void set_requests_max(std::size_t requests_max) { permits_.set_capacity(requests_max); }
+
   /// No new request from now on.
   void close() { closed_ = true; }
   bool closed() const { return closed_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "store/columns.h"
+
 namespace zerohop {
 namespace {
 
@@ -17,9 +19,12 @@ CREATE TABLE budgets (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::uint64_t kLeaseParts = 1'000;
+// Whose it is, so that a tenant's keys go with it.
+constexpr std::string_view kSchema2 = R"sql(
+ALTER TABLE budgets ADD COLUMN tenant INTEGER NOT NULL DEFAULT 0;
+)sql";
 
-std::int64_t column(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+constexpr std::uint64_t kLeaseParts = 1'000;
 
 }  // namespace
 
@@ -28,7 +33,7 @@ std::uint64_t budget_lease(std::uint64_t limit) {
 }
 
 Result<std::unique_ptr<BudgetJournal>> BudgetJournal::open(const DatabaseOptions& options) {
-  const std::string_view migrations[]{kSchema1};
+  const std::string_view migrations[]{kSchema1, kSchema2};
   StoreResult<std::unique_ptr<Database>> opened = Database::open(options, migrations);
   if (!opened.ok()) return startup_error(opened.error());
   std::unique_ptr<BudgetJournal> journal(new BudgetJournal(std::move(opened).value()));
@@ -40,8 +45,9 @@ Result<std::unique_ptr<BudgetJournal>> BudgetJournal::open(const DatabaseOptions
 
 StoreResult<void> BudgetJournal::load() {
   const std::scoped_lock lock(mutex_);
-  ZH_ASSIGN_OR_RETURN(Statement row,
-                      database_->prepare("SELECT owner, id, kind, period, spent FROM budgets"));
+  ZH_ASSIGN_OR_RETURN(
+      Statement row,
+      database_->prepare("SELECT owner, id, kind, period, spent, tenant FROM budgets"));
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
     if (!more) return {};
@@ -50,23 +56,29 @@ StoreResult<void> BudgetJournal::load() {
                        row.integer(3) <= kPeriodMax && row.integer(4) >= 0;
     if (!sound) continue;  // not written by this program: there is no such budget
     const auto owner = row.integer(0) == 0 ? LimitOwner::kKey : LimitOwner::kTenant;
-    found_[Place{owner, std::string(row.text(1)), *field->kind}] = Budget::Spent{
-        static_cast<PeriodNumber>(row.integer(3)), static_cast<std::uint64_t>(row.integer(4))};
+    const Budget::Spent spent{static_cast<PeriodNumber>(row.integer(3)), number_at(row, 4)};
+    found_[Place{owner, std::string(row.text(1)), *field->kind}] =
+        Found{spent, TenantId{number_at(row, 5)}};
   }
 }
 
 void BudgetJournal::attach(const Limiter::NewBudget& made) {
   const std::scoped_lock lock(mutex_);
   const Place place{made.owner->owner, made.owner->id, made.kind};
-  Entry entry{made.budget, budget_lease(made.limit), {}, {}};
+  Entry entry{made.budget, made.owner->tenant, budget_lease(made.limit), {}, {}};
   if (const auto known = entries_.find(place); known != entries_.end()) {
+    if (known->second.budget == made.budget) {
+      known->second.lease_changed |= known->second.lease != entry.lease;
+      known->second.lease = entry.lease;
+      return;
+    }
     // The limiter had forgotten it in between.
     entry.seen = known->second.seen;
     entry.written = known->second.written;
     entry.budget->restore(known->second.budget->spent(), made.now);
   } else if (const auto found = found_.find(place); found != found_.end()) {
-    entry.written = found->second;
-    entry.budget->restore(found->second, made.now);
+    entry.written = found->second.spent;
+    entry.budget->restore(found->second.spent, made.now);
     entry.seen = entry.budget->spent();  // nothing is written before something is spent
     found_.erase(found);
   }
@@ -78,13 +90,13 @@ std::vector<BudgetJournal::Write> BudgetJournal::due() const {
   std::vector<Write> writes;
   for (const auto& [place, entry] : entries_) {
     const Budget::Spent spent = entry.budget->spent();
-    if (spent == entry.seen) continue;
-    const bool leased = spent.period == entry.written.period &&
+    if (spent == entry.seen && !entry.lease_changed) continue;
+    const bool leased = !entry.lease_changed && spent.period == entry.written.period &&
                         spent.amount + entry.lease / 2 < entry.written.amount &&
                         spent.amount + 2 * entry.lease >= entry.written.amount;
     if (leased) continue;
-    writes.push_back(
-        {place, spent, {spent.period, std::min(kBudgetMax, spent.amount + entry.lease)}});
+    const std::uint64_t ahead = std::min(kBudgetMax, spent.amount + entry.lease);
+    writes.push_back({place, entry.tenant, spent, {spent.period, ahead}});
   }
   return writes;
 }
@@ -95,7 +107,7 @@ std::vector<BudgetJournal::Write> BudgetJournal::inexact() const {
   for (const auto& [place, entry] : entries_) {
     const Budget::Spent spent = entry.budget->spent();
     if (spent == entry.written) continue;
-    writes.push_back({place, spent, spent});
+    writes.push_back({place, entry.tenant, spent, spent});
   }
   return writes;
 }
@@ -105,13 +117,14 @@ StoreResult<void> BudgetJournal::write(const std::vector<Write>& writes) {
   ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
   ZH_ASSIGN_OR_RETURN(
       Statement row,
-      database_->prepare("INSERT INTO budgets (owner, id, kind, period, spent) VALUES (?, ?, ?, ?, "
-                         "?) ON CONFLICT (owner, id, kind) DO UPDATE SET period = "
-                         "excluded.period, spent = excluded.spent"));
+      database_->prepare("INSERT INTO budgets (owner, id, kind, period, spent, tenant) VALUES (?, "
+                         "?, ?, ?, ?, ?) ON CONFLICT (owner, id, kind) DO UPDATE SET period = "
+                         "excluded.period, spent = excluded.spent, tenant = excluded.tenant"));
   for (const Write& write : writes) {
     const std::int64_t owner = write.place.owner == LimitOwner::kKey ? 0 : 1;
     row.bind(owner, write.place.id, limit_field(write.place.kind).name,
-             std::int64_t{write.written.period}, column(write.written.amount));
+             std::int64_t{write.written.period}, number_column(write.written.amount),
+             number_column(write.tenant.value));
     ZH_RETURN_IF_ERROR(row.run());
   }
   ZH_RETURN_IF_ERROR(transaction.commit());
@@ -121,6 +134,7 @@ StoreResult<void> BudgetJournal::write(const std::vector<Write>& writes) {
     if (entry == entries_.end()) continue;
     entry->second.seen = write.seen;
     entry->second.written = write.written;
+    entry->second.lease_changed = false;
   }
   return {};
 }
@@ -129,20 +143,29 @@ StoreResult<void> BudgetJournal::write_behind() { return write(due()); }
 
 StoreResult<void> BudgetJournal::write_exact() { return write(inexact()); }
 
+// ---- deleting ----
+
+// `gone(place, tenant)`
+template <class Gone>
+void BudgetJournal::drop(const Gone& gone) {
+  const std::scoped_lock lock(mutex_);
+  const auto of_entry = [&gone](const auto& one) { return gone(one.first, one.second.tenant); };
+  std::erase_if(found_, of_entry);
+  std::erase_if(entries_, of_entry);
+}
+
 StoreResult<void> BudgetJournal::erase(LimitOwner owner, std::string_view id) {
-  const auto erase_from = [owner, id](auto& places) {
-    std::erase_if(places, [owner, id](const auto& place) {
-      return place.first.owner == owner && place.first.id == id;
-    });
-  };
-  {
-    const std::scoped_lock lock(mutex_);
-    erase_from(found_);
-    erase_from(entries_);
-  }
+  drop(
+      [owner, id](const Place& place, TenantId) { return place.owner == owner && place.id == id; });
   ZH_ASSIGN_OR_RETURN(Statement rows,
                       database_->prepare("DELETE FROM budgets WHERE owner = ? AND id = ?"));
   return rows.bind(std::int64_t{owner == LimitOwner::kKey ? 0 : 1}, id).run();
+}
+
+StoreResult<void> BudgetJournal::erase_tenant(TenantId tenant) {
+  drop([tenant](const Place&, TenantId whose) { return whose == tenant; });
+  ZH_ASSIGN_OR_RETURN(Statement rows, database_->prepare("DELETE FROM budgets WHERE tenant = ?"));
+  return rows.bind(number_column(tenant.value)).run();
 }
 
 }  // namespace zerohop

@@ -8,9 +8,10 @@
 //                            └─ a restart after an orderly end begins here
 //
 // A lease is a thousandth of the budget. When half of it is used, the next write_behind() takes
-// another. A crash forfeits the rest of the open lease. It can only lose spending where more than
-// the lease was spent since the last write_behind(), which its caller makes every kJournalPeriod:
-// then a crash loses what was spent within that time, less the lease.
+// another; when the budget has changed, at once one of the new size. A crash forfeits the rest of
+// the open lease. It can only lose spending where more than the lease was spent since the last
+// write_behind(), which its caller makes every kJournalPeriod: then a crash loses what was spent
+// within that time, less the lease.
 //
 // Reservations are not written, so none is stuck behind a restart; what running requests were
 // served is (Limiter::count_served).
@@ -44,7 +45,8 @@ class BudgetJournal {
   /// Opens or makes the file. Errors: kConfiguration, with file and reason.
   static Result<std::unique_ptr<BudgetJournal>> open(const DatabaseOptions& options);
 
-  /// Restores the budget and writes it down from now on. What Limiter::on_new_budget() wants.
+  /// Restores the budget and writes it down from now on; of one that it has, only the limit is
+  /// taken over. What Limiter::on_new_budget() wants.
   void attach(const Limiter::NewBudget& made);
 
   /// Writes what has used up half of its lease. After an error nothing was written, and the next
@@ -56,6 +58,8 @@ class BudgetJournal {
 
   /// All of a key or tenant that is deleted; it must have been forgotten by the limiter.
   StoreResult<void> erase(LimitOwner owner, std::string_view id);
+  /// All of a tenant and of its keys; likewise.
+  StoreResult<void> erase_tenant(TenantId tenant);
 
  private:
   struct Place {
@@ -66,12 +70,19 @@ class BudgetJournal {
   };
   struct Entry {
     std::shared_ptr<Budget> budget;
+    TenantId tenant;
     std::uint64_t lease = 0;
-    Budget::Spent seen;     // when it was written last
-    Budget::Spent written;  // on disk
+    Budget::Spent seen;          // when it was written last
+    Budget::Spent written;       // on disk
+    bool lease_changed = false;  // since it was written last
+  };
+  struct Found {
+    Budget::Spent spent;
+    TenantId tenant;
   };
   struct Write {
     Place place;
+    TenantId tenant;
     Budget::Spent seen;
     Budget::Spent written;
   };
@@ -82,12 +93,14 @@ class BudgetJournal {
   std::vector<Write> due() const;
   std::vector<Write> inexact() const;
   StoreResult<void> write(const std::vector<Write>& writes);
+  template <class Gone>
+  void drop(const Gone& gone);
 
   const std::unique_ptr<Database> database_;  // of the calling thread, one at a time
 
   mutable std::mutex mutex_;
-  std::map<Place, Budget::Spent> found_;  // guarded by mutex_: in the file, not attached yet
-  std::map<Place, Entry> entries_;        // guarded by mutex_
+  std::map<Place, Found> found_;    // guarded by mutex_: in the file, not attached yet
+  std::map<Place, Entry> entries_;  // guarded by mutex_
 };
 
 }  // namespace zerohop

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <vector>
 
 #include "base/random.h"
@@ -163,6 +164,117 @@ TEST_F(BudgetJournalTest, ErasesAnOwner) {
   EXPECT_EQ(used(), 0u);
   restart();
   EXPECT_EQ(used(), 0u);
+}
+
+TEST_F(BudgetJournalTest, TakesALeaseOfTheNewSizeAtOnceWhenALimitChanges) {
+  limits.tokens_per_day = 100'000;
+  ASSERT_TRUE(spend(10));
+  ASSERT_TRUE(journal->write_behind().ok());
+  limits.tokens_per_day = 1'000'000;
+  clock.advance(std::chrono::milliseconds(1));
+  entered().release();
+  ASSERT_TRUE(journal->write_behind().ok());
+  restart();
+  EXPECT_EQ(used(), 10u + 1'000u);
+  limits.tokens_per_day = 10'000;
+  entered().release();
+  ASSERT_TRUE(journal->write_behind().ok());
+  restart();
+  EXPECT_EQ(used(), 1'010u + 10u);
+  // While there is no limit, nothing more is forfeited than under the last one.
+  limits.tokens_per_day.reset();
+  entered().release();
+  ASSERT_TRUE(journal->write_behind().ok());
+  restart();
+  limits.tokens_per_day = 10'000;
+  EXPECT_EQ(used(), 1'020u);
+  // Raised and lowered again before anything was written: as if nothing had been.
+  limits.tokens_per_day = 50'000;
+  entered().release();
+  limits.tokens_per_day = 10'000;
+  ASSERT_TRUE(spend(1));
+  ASSERT_TRUE(journal->write_behind().ok());
+  restart();
+  EXPECT_EQ(used(), 1'031u);
+}
+
+TEST_F(BudgetJournalTest, NeverGivesBackWhatWasSpentUnderALoweredLimit) {
+  limits.tokens_per_day = 1'000'000;
+  ASSERT_TRUE(spend(600'000));
+  ASSERT_TRUE(journal->write_behind().ok());
+  limits.tokens_per_day = 500'000;
+  EXPECT_FALSE(spend(1));
+  ASSERT_TRUE(journal->write_behind().ok());
+  restart();
+  EXPECT_FALSE(spend(1));
+  limits.tokens_per_day = 1'000'000;
+  EXPECT_EQ(used(), 600'000u + budget_lease(500'000));
+}
+
+TEST_F(BudgetJournalTest, ErasesATenantWithItsKeys) {
+  limits.tokens_per_day = 1'000;
+  const auto run = [this](LimitOwner owner, std::string_view id, std::uint64_t tenant) {
+    LimitParties parties;
+    (owner == LimitOwner::kKey ? parties.key : parties.tenant) =
+        LimitParty{id, limits, "", TenantId{tenant}};
+    auto reservation = limiter->enter(parties, limit_moment(clock));
+    ASSERT_TRUE(reservation.ok());
+    ASSERT_TRUE(reservation->claim({{40, 0, 0}, {}}, limit_moment(clock)).ok());
+    reservation->settle({40, 0, 0}, limit_moment(clock));
+  };
+  const auto used_by = [this](LimitOwner owner, std::string_view id) {
+    LimitParties parties;
+    (owner == LimitOwner::kKey ? parties.key : parties.tenant) = LimitParty{id, limits};
+    const auto reservation = limiter->enter(parties, limit_moment(clock));
+    return 1'000 - reservation->report(limit_moment(clock)).tokens->remaining;
+  };
+  run(LimitOwner::kKey, "key_1", 3);
+  run(LimitOwner::kTenant, "#3", 3);
+  run(LimitOwner::kKey, "key_2", 4);
+  ASSERT_TRUE(journal->write_exact().ok());
+  restart();  // so that some of it is known of the file alone
+  run(LimitOwner::kKey, "key_1", 3);
+  const auto gone =
+      limiter->forget_if([](const LimitIdentity& owner) { return owner.tenant == TenantId{3}; });
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].id, "key_1");
+  ASSERT_TRUE(journal->erase_tenant(TenantId{3}).ok());
+  EXPECT_EQ(used_by(LimitOwner::kKey, "key_1"), 0u);
+  EXPECT_EQ(used_by(LimitOwner::kTenant, "#3"), 0u);
+  EXPECT_EQ(used_by(LimitOwner::kKey, "key_2"), 40u);
+  restart();
+  EXPECT_EQ(used_by(LimitOwner::kKey, "key_1"), 0u);
+  EXPECT_EQ(used_by(LimitOwner::kTenant, "#3"), 0u);
+  EXPECT_EQ(used_by(LimitOwner::kKey, "key_2"), 40u);
+}
+
+TEST_F(BudgetJournalTest, GoesOnWithAFileOfTheFirstVersion) {
+  journal.reset();
+  std::filesystem::remove(folder.file("budgets.db"));
+  DatabaseOptions options;
+  options.path = folder.file("budgets.db");
+  const std::string_view scripts[]{R"sql(
+CREATE TABLE budgets (
+  owner INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  period INTEGER NOT NULL,
+  spent INTEGER NOT NULL,
+  PRIMARY KEY (owner, id, kind)
+) STRICT, WITHOUT ROWID;
+INSERT INTO budgets VALUES (0, 'key_1', 'tokens_per_day', 2192, 55);
+INSERT INTO budgets VALUES (0, 'key_1', 'tokens_per_month', 72, -7);
+INSERT INTO budgets VALUES (0, 'key_1', 'no such limit', 72, 7);
+)sql"};
+  ASSERT_EQ(calendar_at(clock.wall()).day, 2'192u);
+  ASSERT_TRUE(Database::open(options, scripts).ok());
+  restart();
+  limits.tokens_per_day = 1'000;
+  EXPECT_EQ(used(), 55u);
+  ASSERT_TRUE(spend(5));
+  ASSERT_TRUE(journal->write_exact().ok());
+  restart();
+  EXPECT_EQ(used(), 60u);
 }
 
 TEST_F(BudgetJournalTest, WritesOnlyWhenHalfOfALeaseIsUsed) {

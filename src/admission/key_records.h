@@ -27,6 +27,8 @@ struct TenantRecord {
   std::string pool = {};                 ///< the only pool that serves it; empty: any
   std::vector<std::string> models = {};  ///< patterns of names that it may use; empty: all
   Limits limits = {};                    ///< of all its keys together
+  /// HTTP status of refusals for overload, 503 or 529; nothing: as the server has it.
+  std::optional<std::uint16_t> overload_status = {};
 };
 
 struct KeyTag;

@@ -1,5 +1,6 @@
 #include "admission/key_ring.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,7 @@ KeyRing::KeyRing(KeyStoreContents contents)
     const auto tenant = tenants.find(key.tenant);
     ZH_CHECK(tenant != tenants.end());
     tenant_of_.push_back(tenant->second);
+    if (!key.name.empty()) named_.emplace(key.name, i);
     std::size_t place = place_of(key.hash);
     while (places_[place] != 0) place = (place + 1) % places_.size();
     places_[place] = i + 1;
@@ -43,6 +45,28 @@ KeyLookup KeyRing::find(std::string_view text, WallTime now) const {
     if (same_hash(contents_.keys[index].hash, hash)) return judge(index, now);
   }
   return {};
+}
+
+KeyLookup KeyRing::find_key(KeyId number, WallTime now) const {
+  const auto found = std::ranges::lower_bound(contents_.keys, number, {}, &KeyRecord::number);
+  if (found == contents_.keys.end() || found->number != number) return {};
+  return judge(static_cast<std::size_t>(found - contents_.keys.begin()), now);
+}
+
+// A name that was used again after its key was revoked means the new one.
+KeyLookup KeyRing::find_named(std::string_view name, WallTime now) const {
+  KeyLookup only;
+  const auto [begin, end] = named_.equal_range(name);
+  for (auto at = begin; at != end; ++at) {
+    const KeyLookup found = judge(at->second, now);
+    if (found.verdict != KeyVerdict::kGood) {
+      if (only.key == nullptr) only = found;
+      continue;
+    }
+    if (only.verdict == KeyVerdict::kGood) return {};
+    only = found;
+  }
+  return only;
 }
 
 const TenantRecord* KeyRing::find_tenant(TenantId number) const {

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "admission/key_records.h"
@@ -27,7 +28,7 @@ namespace zerohop {
 struct KeyStoreContents {
   std::string secret;  ///< of the hashes
   std::vector<TenantRecord> tenants;
-  std::vector<KeyRecord> keys;  ///< each of one of `tenants`
+  std::vector<KeyRecord> keys;  ///< each of one of `tenants`, in the order of their numbers
   /// Numbers of tenants that were erased: whatever else is kept of them has to go.
   std::vector<TenantId> erased_tenants;
   /// There was a key once. A store whose last key was revoked or dropped lets nobody in.
@@ -56,10 +57,17 @@ class KeyRing {
   /// clock does afterwards.
   KeyLookup find(std::string_view text, WallTime now) const;
 
+  /// The same of the key that is named so, for whoever has proved its name otherwise (by a
+  /// certificate). kUnknown where several keys that are good have the name.
+  KeyLookup find_named(std::string_view name, WallTime now) const;
+  /// The same of a key by its number, for what it has left behind (a message batch).
+  KeyLookup find_key(KeyId number, WallTime now) const;
+
   /// Whether keys are asked for where the configuration leaves it to the store.
   bool had_keys() const { return contents_.had_keys; }
   std::size_t size() const { return contents_.keys.size(); }
   const std::vector<TenantRecord>& tenants() const { return contents_.tenants; }
+  const std::vector<KeyRecord>& keys() const { return contents_.keys; }
   const std::vector<TenantId>& erased_tenants() const { return contents_.erased_tenants; }
   /// Null: it is no more.
   const TenantRecord* find_tenant(TenantId number) const;
@@ -70,8 +78,9 @@ class KeyRing {
 
   const KeyStoreContents contents_;
   const KeyHasher hasher_;
-  std::vector<std::uint32_t> places_;     // open addressing: index of a key + 1; 0: nobody
-  std::vector<std::uint32_t> tenant_of_;  // of each key, its index in contents_.tenants
+  std::vector<std::uint32_t> places_;  // open addressing: index of a key + 1; 0: nobody
+  std::unordered_multimap<std::string_view, std::uint32_t> named_;  // index of each with a name
+  std::vector<std::uint32_t> tenant_of_;            // of each key, its index in contents_.tenants
   mutable std::vector<std::atomic<bool>> expired_;  // of each key, once seen
 };
 

@@ -69,6 +69,20 @@ TEST(KeyRing, KnowsNoOtherText) {
   }
 }
 
+TEST(KeyRing, FindsAKeyByItsNumber) {
+  Keys keys(100);
+  keys.contents.keys[20].revoked_at = kNow;
+  keys.contents.keys.erase(keys.contents.keys.begin() + 50);  // number 51
+  const KeyRing ring(keys.contents);
+  EXPECT_EQ(ring.find_key(KeyId{1}, kNow).key->id, "key_0");
+  EXPECT_EQ(ring.find_key(KeyId{100}, kNow).key->id, "key_99");
+  EXPECT_EQ(ring.find_key(KeyId{100}, kNow).verdict, KeyVerdict::kGood);
+  EXPECT_EQ(ring.find_key(KeyId{21}, kNow).verdict, KeyVerdict::kRevoked);
+  for (const std::uint64_t number : {0u, 51u, 101u}) {
+    EXPECT_EQ(ring.find_key(KeyId{number}, kNow).verdict, KeyVerdict::kUnknown) << number;
+  }
+}
+
 TEST(KeyRing, AnEmptyOneLetsNobodyIn) {
   const KeyRing ring(KeyStoreContents{});
   EXPECT_EQ(ring.find(make_key_text(), kNow).verdict, KeyVerdict::kUnknown);

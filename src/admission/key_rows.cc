@@ -1,7 +1,6 @@
 #include "admission/key_rows.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/utf8.h"
@@ -15,14 +14,6 @@ constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kKeyNameBytesMax = 128;
 constexpr std::size_t kModelPatternsMax = 64;
 constexpr std::size_t kModelPatternBytesMax = 256;
-
-WallTime time_of(std::int64_t ms) { return WallTime(std::chrono::milliseconds(ms)); }
-
-std::optional<WallTime> time_or_null(const Statement& row, int column) {
-  const std::optional<std::int64_t> ms = row.integer_or_null(column);
-  if (!ms) return std::nullopt;
-  return time_of(*ms);
-}
 
 StoreError damaged(std::string_view what) {
   return StoreError{StoreFault::kCorrupt, "the key store holds " + std::string(what)};
@@ -79,6 +70,9 @@ StoreResult<TenantRecord> read_tenant(const Statement& row) {
     return damaged("a tenant of an unknown priority class");
   }
   tenant.priority = static_cast<PriorityClass>(priority);
+  if (const auto status = row.integer_or_null(6)) {
+    tenant.overload_status = static_cast<std::uint16_t>(std::clamp<std::int64_t>(*status, 0, 999));
+  }
   // Whatever was written into the file by other means must not reach the queue.
   if (!check_tenant(tenant).ok()) return damaged("a tenant that cannot be");
   return tenant;
@@ -92,9 +86,9 @@ StoreResult<KeyRecord> read_key(const Statement& row) {
   key.name = std::string(row.text(3));
   key.shown = std::string(row.text(4));
   if (!read_hash(row.text(5), key.hash)) return damaged("a key whose hash is none");
-  key.created_at = time_of(row.integer(6));
-  key.expires_at = time_or_null(row, 7);
-  key.revoked_at = time_or_null(row, 8);
+  key.created_at = time_at(row, 6);
+  key.expires_at = time_or_null_at(row, 7);
+  key.revoked_at = time_or_null_at(row, 8);
   return key;
 }
 
@@ -147,15 +141,6 @@ std::string joined(const std::vector<std::string>& models) {
   return text;
 }
 
-std::int64_t ms_of(WallTime time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
-
-std::optional<std::int64_t> ms_of(const std::optional<WallTime>& time) {
-  if (!time) return std::nullopt;
-  return ms_of(*time);
-}
-
 Result<void> check_tenant(const TenantRecord& tenant) {
   constexpr std::string_view kNameRule = "must be 1 to 64 letters, digits, '-', '_' or '.'";
   if (!is_name(tenant.name)) return invalid_request("tenant", "tenant: " + std::string(kNameRule));
@@ -169,6 +154,9 @@ Result<void> check_tenant(const TenantRecord& tenant) {
     return invalid_request("models",
                            "models: must be at most 64 names or patterns of at most 256 printable "
                            "ASCII characters");
+  }
+  if (tenant.overload_status && *tenant.overload_status != 503 && *tenant.overload_status != 529) {
+    return invalid_request("overload_status", "overload_status: must be 503 or 529");
   }
   return check_limits(tenant.limits, "limits");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admission/key_records.h"
+#include "store/columns.h"
 #include "store/database.h"
 
 namespace zerohop {
@@ -23,7 +24,7 @@ struct LimitPlace {
 
 /// The columns that the readers below expect, in their order.
 inline constexpr const char* kTenantColumns =
-    "number, name, weight_permille, priority, pool, models";
+    "number, name, weight_permille, priority, pool, models, overload_status";
 inline constexpr const char* kKeyColumns =
     "number, id, tenant, name, shown, hash, created_ms, expires_ms, revoked_ms";
 
@@ -41,10 +42,6 @@ StoreResult<void> write_limits(Database& database, LimitPlace place, const Limit
 std::int64_t permille_of(double weight);
 /// One pattern a line; patterns are printable, so they hold no line end.
 std::string joined(const std::vector<std::string>& models);
-
-/// Milliseconds since 1970.
-std::int64_t ms_of(WallTime time);
-std::optional<std::int64_t> ms_of(const std::optional<WallTime>& time);
 
 /// What is wrong with a tenant or with the name of a key, if anything. Errors: kInvalidRequest,
 /// with the field.

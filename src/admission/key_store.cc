@@ -58,6 +58,10 @@ CREATE TRIGGER erase_key AFTER DELETE ON keys BEGIN
 END;
 )sql";
 
+constexpr std::string_view kSchema2 = R"sql(
+ALTER TABLE tenants ADD COLUMN overload_status INTEGER;
+)sql";
+
 constexpr std::size_t kIdCharacters = 16;
 
 // For the operator, who alone works on the store: with the file and the reason.
@@ -115,7 +119,7 @@ Result<std::unique_ptr<KeyStore>> KeyStore::open(const std::string& path, OpenRu
   options.path = path;
   options.durability = Durability::kPower;
   options.rule = rule;
-  const std::string_view migrations[]{kSchema1};
+  const std::string_view migrations[]{kSchema1, kSchema2};
   ZH_STORED(std::unique_ptr<Database> database, Database::open(options, migrations));
   std::unique_ptr<KeyStore> store(new KeyStore(std::move(database)));
   ZH_STORED_OR_RETURN(store->make_secret());
@@ -220,8 +224,8 @@ StoreResult<KeyRecord> KeyStore::insert_key(KeyRecord key) {
   ZH_ASSIGN_OR_RETURN(Statement row,
                       database_->prepare("INSERT INTO keys (id, tenant, name, shown, hash, "
                                          "created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"));
-  row.bind(key.id, static_cast<std::int64_t>(key.tenant.value), key.name, key.shown,
-           hex_of(key.hash), ms_of(key.created_at), ms_of(key.expires_at));
+  row.bind(key.id, number_column(key.tenant.value), key.name, key.shown, hex_of(key.hash),
+           ms_column(key.created_at), ms_column(key.expires_at));
   ZH_RETURN_IF_ERROR(row.run());
   const std::int64_t number = database_->last_row();
   key.number = KeyId{static_cast<std::uint64_t>(number)};
@@ -286,7 +290,7 @@ Result<KeyRecord> KeyStore::revoke_key(std::string_view key, WallTime now) {
   if (record->revoked_at) return std::move(*record);
   record->revoked_at = now;
   ZH_STORED(Statement row, database_->prepare("UPDATE keys SET revoked_ms = ? WHERE number = ?"));
-  row.bind(ms_of(now), static_cast<std::int64_t>(record->number.value));
+  row.bind(ms_column(now), number_column(record->number.value));
   ZH_STORED_OR_RETURN(row.run());
   ZH_STORED_OR_RETURN(transaction.commit());
   return std::move(*record);
@@ -299,7 +303,7 @@ Result<KeyRecord> KeyStore::change_key_limits(std::string_view key,
   if (!record) return no_key(key);
   change(record->limits);
   ZH_RETURN_IF_ERROR(check_limits(record->limits, "limits"));
-  const LimitPlace place{LimitRowOwner::kKey, static_cast<std::int64_t>(record->number.value)};
+  const LimitPlace place{LimitRowOwner::kKey, number_column(record->number.value)};
   ZH_STORED_OR_RETURN(write_limits(*database_, place, record->limits));
   ZH_STORED_OR_RETURN(transaction.commit());
   return std::move(*record);
@@ -321,12 +325,12 @@ StoreResult<std::optional<TenantRecord>> KeyStore::find_tenant(std::string_view 
 StoreResult<TenantRecord> KeyStore::store_tenant(TenantRecord tenant) {
   ZH_ASSIGN_OR_RETURN(
       Statement row,
-      database_->prepare("INSERT INTO tenants (name, weight_permille, priority, pool, models) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET "
-                         "weight_permille = ?2, priority = ?3, pool = ?4, models = ?5 "
-                         "RETURNING number"));
+      database_->prepare("INSERT INTO tenants (name, weight_permille, priority, pool, models, "
+                         "overload_status) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO "
+                         "UPDATE SET weight_permille = ?2, priority = ?3, pool = ?4, models = ?5, "
+                         "overload_status = ?6 RETURNING number"));
   row.bind(tenant.name, permille_of(tenant.weight), static_cast<std::int64_t>(tenant.priority),
-           tenant.pool, joined(tenant.models));
+           tenant.pool, joined(tenant.models), std::optional<std::int64_t>(tenant.overload_status));
   ZH_ASSIGN_OR_RETURN(const bool stored, row.step());
   ZH_CHECK(stored);
   const std::int64_t number = row.integer(0);
@@ -354,7 +358,7 @@ Result<std::size_t> KeyStore::erase_tenant(std::string_view name) {
   ZH_STORED(Transaction transaction, database_->begin());
   ZH_STORED(const std::optional<TenantRecord> tenant, find_tenant(name));
   if (!tenant) return no_tenant(name);
-  const auto number = static_cast<std::int64_t>(tenant->number.value);
+  const auto number = number_column(tenant->number.value);
   ZH_STORED(Statement keys, database_->prepare("DELETE FROM keys WHERE tenant = ?"));
   ZH_STORED_OR_RETURN(keys.bind(number).run());
   const std::int64_t count = database_->rows_changed();
@@ -369,7 +373,7 @@ Result<std::size_t> KeyStore::erase_tenant(std::string_view name) {
 Result<std::size_t> KeyStore::drop_ended(WallTime before) {
   ZH_STORED(Statement row, database_->prepare("DELETE FROM keys WHERE revoked_ms < ?1 OR "
                                               "expires_ms < ?1"));
-  ZH_STORED_OR_RETURN(row.bind(ms_of(before)).run());
+  ZH_STORED_OR_RETURN(row.bind(ms_column(before)).run());
   return static_cast<std::size_t>(database_->rows_changed());
 }
 

@@ -58,6 +58,8 @@ class KeyStore {
 
   /// A number that changes whenever somebody else has changed the file.
   Result<std::int64_t> data_version();
+  /// A number that changes whenever this store has changed something itself.
+  std::int64_t own_changes() const { return database_->total_changes(); }
 
   // ---- keys ----
 

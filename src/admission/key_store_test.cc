@@ -168,6 +168,66 @@ TEST_F(KeyStoreTest, KeepsAndChangesTenants) {
   EXPECT_FALSE(contents.had_keys);
 }
 
+// As the first version wrote it.
+constexpr std::string_view kOldSchema = R"sql(
+CREATE TABLE secrets (
+  name TEXT PRIMARY KEY NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+CREATE TABLE tenants (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  weight_permille INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  pool TEXT NOT NULL,
+  models TEXT NOT NULL
+) STRICT;
+CREATE TABLE erased_tenants (
+  number INTEGER PRIMARY KEY
+) STRICT;
+CREATE TABLE keys (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  tenant INTEGER NOT NULL REFERENCES tenants (number) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  shown TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER,
+  revoked_ms INTEGER
+) STRICT;
+CREATE INDEX keys_of_tenant ON keys (tenant);
+CREATE TABLE limits (
+  owner INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (owner, number, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tenants VALUES (5, 'law', 2000, 1, '', '');
+INSERT INTO limits VALUES (1, 5, 'tokens_per_day', 77);
+)sql";
+
+TEST_F(KeyStoreTest, GoesOnWithAFileOfTheFirstVersion) {
+  DatabaseOptions options;
+  options.path = path();
+  options.durability = Durability::kPower;
+  const std::string_view scripts[]{kOldSchema};
+  ASSERT_TRUE(Database::open(options, scripts).ok());
+  const auto store = open();
+  const TenantRecord law = store->read()->tenants.at(0);
+  EXPECT_EQ(law.name, "law");
+  EXPECT_EQ(law.limits.tokens_per_day, 77u);
+  EXPECT_FALSE(law.overload_status.has_value());
+  const auto changed =
+      store->change_tenant("law", [](TenantRecord& tenant) { tenant.overload_status = 503; });
+  ASSERT_TRUE(changed.ok()) << changed.error().message;
+  EXPECT_EQ(open()->read()->tenants.at(0).overload_status, 503);
+  const auto refused =
+      store->change_tenant("law", [](TenantRecord& tenant) { tenant.overload_status = 500; });
+  EXPECT_EQ(refused.error().field, "overload_status");
+}
+
 TEST_F(KeyStoreTest, RefusesTenantsThatCannotBe) {
   const auto store = open();
   const auto field = [&](const std::string& name, auto change) {
@@ -277,8 +337,8 @@ TEST_F(KeyStoreTest, RefusesALimitThatItDoesNotKnow) {
   {
     DatabaseOptions options;
     options.path = path();
-    const std::string_view one_version[]{"SELECT 1"};
-    const auto database = Database::open(options, one_version).value();
+    const std::string_view versions[]{"SELECT 1", "SELECT 2"};
+    const auto database = Database::open(options, versions).value();
     ASSERT_TRUE(database->execute("INSERT INTO limits VALUES (2, 1, 'of_tomorrow', 5)").ok());
   }
   const auto read = open()->read();
@@ -291,8 +351,8 @@ TEST_F(KeyStoreTest, RefusesATenantThatNobodyCouldHaveMade) {
   {
     DatabaseOptions options;
     options.path = path();
-    const std::string_view one_version[]{"SELECT 1"};
-    const auto database = Database::open(options, one_version).value();
+    const std::string_view versions[]{"SELECT 1", "SELECT 2"};
+    const auto database = Database::open(options, versions).value();
     ASSERT_TRUE(database->execute("UPDATE tenants SET weight_permille = 0").ok());
   }
   EXPECT_FALSE(open()->read().ok());

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "store/columns.h"
+
 namespace zerohop {
 namespace {
 
@@ -31,6 +33,11 @@ CREATE TABLE usage (
 ) STRICT;
 CREATE INDEX usage_at ON usage (at_ms);
 CREATE INDEX usage_tenant ON usage (tenant, at_ms);
+)sql";
+
+constexpr std::string_view kSchema2 = R"sql(
+ALTER TABLE usage ADD COLUMN tenant_number INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX usage_tenant_number ON usage (tenant_number);
 )sql";
 
 constexpr std::int64_t kDayMs = 86'400'000;
@@ -67,14 +74,10 @@ std::string label_value(std::string_view text, std::string_view name) {
   return "";
 }
 
-std::int64_t to_ms(WallTime time) {
-  return std::chrono::floor<milliseconds>(time.time_since_epoch()).count();
-}
-
 // The first millisecond that is not in front of `time`.
 std::int64_t edge_ms(WallTime time) {
-  if (time > WallTime::max() - milliseconds(1)) return to_ms(time) + 1;
-  return to_ms(time + (milliseconds(1) - Duration(1)));
+  if (time > WallTime::max() - milliseconds(1)) return ms_column(time) + 1;
+  return ms_column(time + (milliseconds(1) - Duration(1)));
 }
 
 std::string day_text(std::int64_t day) {
@@ -84,8 +87,6 @@ std::string day_text(std::int64_t day) {
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   return text;
 }
-
-std::int64_t column(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
 void add_to(LedgerRow& sum, const LedgerRow& row) {
   sum.requests += row.requests;
@@ -97,12 +98,13 @@ void add_to(LedgerRow& sum, const LedgerRow& row) {
 
 // One row for each day, key, tenant, model and labels.
 std::vector<LedgerRow> condensed(std::vector<LedgerRow> rows) {
-  std::map<std::tuple<std::int64_t, std::string, std::string, std::string, LedgerLabels>, LedgerRow>
-      sums;
+  using Place =
+      std::tuple<std::int64_t, TenantId, std::string, std::string, std::string, LedgerLabels>;
+  std::map<Place, LedgerRow> sums;
   for (LedgerRow& row : rows) {
     const std::int64_t day = std::chrono::floor<days>(row.at).time_since_epoch().count();
     const auto [place, made] =
-        sums.try_emplace({day, row.key, row.tenant, row.model, row.labels}, row);
+        sums.try_emplace({day, row.tenant_number, row.key, row.tenant, row.model, row.labels}, row);
     if (!made) add_to(place->second, row);
   }
   std::vector<LedgerRow> kept;
@@ -113,7 +115,7 @@ std::vector<LedgerRow> condensed(std::vector<LedgerRow> rows) {
 }  // namespace
 
 Result<std::unique_ptr<Ledger>> Ledger::open(const DatabaseOptions& options) {
-  const std::string_view migrations[]{kSchema1};
+  const std::string_view migrations[]{kSchema1, kSchema2};
   StoreResult<std::unique_ptr<Database>> opened = Database::open(options, migrations);
   if (!opened.ok()) return startup_error(opened.error());
   return std::unique_ptr<Ledger>(new Ledger(std::move(opened).value()));
@@ -121,6 +123,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const DatabaseOptions& options) {
 
 void Ledger::add(LedgerRow row) {
   const std::scoped_lock lock(waiting_mutex_);
+  if (erased_.contains(row.tenant_number)) return;
   waiting_.push_back(std::move(row));
   // Twice as many, so that rows which have all become one are not added up anew each time.
   if (waiting_.size() >= 2 * kLedgerRowsWaiting) waiting_ = condensed(std::move(waiting_));
@@ -159,8 +162,8 @@ StoreResult<void> Ledger::insert(const std::vector<LedgerRow>& rows) {
   ZH_ASSIGN_OR_RETURN(
       Statement statement,
       database_->prepare("INSERT INTO usage (at_ms, key, tenant, model, labels, requests, "
-                         "uncached_input, cached_input, output, money_micros) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                         "uncached_input, cached_input, output, money_micros, tenant_number) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   std::map<LedgerLabels, std::int64_t> label_sets;
   for (const LedgerRow& row : rows) {
     auto labels = label_sets.find(row.labels);
@@ -168,10 +171,10 @@ StoreResult<void> Ledger::insert(const std::vector<LedgerRow>& rows) {
       ZH_ASSIGN_OR_RETURN(const std::int64_t number, label_set(row.labels));
       labels = label_sets.emplace(row.labels, number).first;
     }
-    statement.bind(to_ms(row.at), row.key, row.tenant, row.model, labels->second,
-                   column(row.requests), column(row.tokens.uncached_input),
-                   column(row.tokens.cached_input), column(row.tokens.output),
-                   column(row.money_micros));
+    statement.bind(ms_column(row.at), row.key, row.tenant, row.model, labels->second,
+                   number_column(row.requests), number_column(row.tokens.uncached_input),
+                   number_column(row.tokens.cached_input), number_column(row.tokens.output),
+                   number_column(row.money_micros), number_column(row.tenant_number.value));
     ZH_RETURN_IF_ERROR(statement.run());
   }
   return transaction.commit();
@@ -233,7 +236,7 @@ StoreResult<std::vector<LedgerSum>> Ledger::read(const LedgerQuery& query) {
     }
     const Place place{one.day, one.tenant, one.key, one.model, one.labels};
     LedgerSum& sum = sums.try_emplace(place, std::move(one)).first->second;
-    const auto number = [&row](int at) { return static_cast<std::uint64_t>(row.integer(at)); };
+    const auto number = [&row](int at) { return number_at(row, at); };
     sum.requests += number(5);
     sum.tokens.uncached_input += number(6);
     sum.tokens.cached_input += number(7);
@@ -256,11 +259,16 @@ StoreResult<std::int64_t> Ledger::drop_before(WallTime before) {
   return database_->rows_changed();
 }
 
-StoreResult<std::int64_t> Ledger::erase_tenant(std::string_view tenant) {
+StoreResult<std::int64_t> Ledger::erase_tenant(TenantId tenant) {
   const std::scoped_lock lock(database_mutex_);
-  ZH_RETURN_IF_ERROR(write_waiting());
-  ZH_ASSIGN_OR_RETURN(Statement rows, database_->prepare("DELETE FROM usage WHERE tenant = ?"));
-  ZH_RETURN_IF_ERROR(rows.bind(tenant).run());
+  {
+    const std::scoped_lock waiting_lock(waiting_mutex_);
+    erased_.insert(tenant);
+    std::erase_if(waiting_, [tenant](const LedgerRow& row) { return row.tenant_number == tenant; });
+  }
+  ZH_ASSIGN_OR_RETURN(Statement rows,
+                      database_->prepare("DELETE FROM usage WHERE tenant_number = ?"));
+  ZH_RETURN_IF_ERROR(rows.bind(number_column(tenant.value)).run());
   return database_->rows_changed();
 }
 

@@ -20,10 +20,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "admission/price_table.h"
 #include "base/clock.h"
+#include "core/tenant.h"
 #include "store/database.h"
 
 namespace zerohop {
@@ -35,6 +37,7 @@ struct LedgerRow {
   WallTime at{};
   std::string key;  ///< id; empty: open access
   std::string tenant;
+  TenantId tenant_number = {};  ///< never used again, unlike its name; 0: there is no store of keys
   std::string model;
   LedgerLabels labels;
   std::uint64_t requests = 1;
@@ -96,8 +99,8 @@ class Ledger {
   /// Retention: drops rows in front of `before`; how many.
   StoreResult<std::int64_t> drop_before(WallTime before);
 
-  /// Everything of a tenant; how many rows.
-  StoreResult<std::int64_t> erase_tenant(std::string_view tenant);
+  /// Everything of a tenant, and what its last requests still add; how many rows.
+  StoreResult<std::int64_t> erase_tenant(TenantId tenant);
 
  private:
   explicit Ledger(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -111,7 +114,8 @@ class Ledger {
   const std::unique_ptr<Database> database_;  // guarded by database_mutex_
 
   mutable std::mutex waiting_mutex_;
-  std::vector<LedgerRow> waiting_;  // guarded by waiting_mutex_
+  std::vector<LedgerRow> waiting_;       // guarded by waiting_mutex_
+  std::unordered_set<TenantId> erased_;  // guarded by waiting_mutex_
 };
 
 }  // namespace zerohop

@@ -34,6 +34,7 @@ class LedgerTest : public testing::Test {
     made.at = clock.wall();
     made.key = key;
     made.tenant = tenant;
+    made.tenant_number = TenantId{tenant.size()};
     made.model = "small";
     made.tokens = BilledTokens{10, 5, output};
     made.money_micros = 2 * output;
@@ -192,9 +193,55 @@ TEST_F(LedgerTest, DropsWhatIsTooOldAndWhatIsATenants) {
   EXPECT_EQ(*ledger->drop_before(clock.wall()), 1);
   EXPECT_EQ(sums({})[0].tokens.output, 6u);
   ledger->add(row("k1", "acme", 8));
-  EXPECT_EQ(*ledger->erase_tenant("acme"), 2);
+  EXPECT_EQ(*ledger->erase_tenant(TenantId{4}), 1);  // and one that waited
   EXPECT_EQ(sums({})[0].tokens.output, 4u);
-  EXPECT_EQ(*ledger->erase_tenant("nobody"), 0);
+  EXPECT_EQ(*ledger->erase_tenant(TenantId{77}), 0);
+  // What its last requests add is not kept; a tenant of the same name has another number.
+  ledger->add(row("k1", "acme", 16));
+  EXPECT_EQ(ledger->waiting(), 0u);
+  LedgerRow anew = row("k3", "acme", 32);
+  anew.tenant_number = TenantId{9};
+  ledger->add(anew);
+  EXPECT_EQ(sums({})[0].tokens.output, 36u);
+}
+
+// As the first version wrote it.
+constexpr const char* kOldSchema = R"sql(
+CREATE TABLE label_sets (
+  number INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE usage (
+  at_ms INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  model TEXT NOT NULL,
+  labels INTEGER NOT NULL REFERENCES label_sets (number),
+  requests INTEGER NOT NULL,
+  uncached_input INTEGER NOT NULL,
+  cached_input INTEGER NOT NULL,
+  output INTEGER NOT NULL,
+  money_micros INTEGER NOT NULL
+) STRICT;
+CREATE INDEX usage_at ON usage (at_ms);
+CREATE INDEX usage_tenant ON usage (tenant, at_ms);
+INSERT INTO label_sets VALUES (1, '');
+INSERT INTO usage VALUES (1767225600000, 'k1', 'acme', 'small', 1, 1, 10, 5, 7, 14);
+)sql";
+
+TEST_F(LedgerTest, GoesOnWithAFileOfTheFirstVersion) {
+  ledger.reset();
+  DatabaseOptions options;
+  options.path = folder.file("old.db");
+  const std::string_view scripts[]{kOldSchema};
+  ASSERT_TRUE(Database::open(options, scripts).ok());
+  auto opened = Ledger::open(options);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  ledger = std::move(opened).value();
+  ledger->add(row("k1", "acme", 8));
+  EXPECT_EQ(sums({})[0].tokens.output, 15u);
+  EXPECT_EQ(*ledger->erase_tenant(TenantId{4}), 1);
+  EXPECT_EQ(sums({})[0].tokens.output, 7u);  // nobody knows whose it was
 }
 
 TEST_F(LedgerTest, SumsUpToWhatManyThreadsAdded) {

@@ -113,7 +113,7 @@ std::uint64_t LimitAccount::budget_limit(std::size_t index) const {
 
 LimitRefusal LimitAccount::refusal(LimitKind kind, std::uint64_t asked,
                                    const LimitMoment& moment) const {
-  LimitRefusal refused{kind, identity_.owner, identity_.id, 0, 0, asked, Duration::max()};
+  LimitRefusal refused{kind, identity_.owner, identity_.shown(), 0, 0, asked, Duration::max()};
   refused.limit = (limits_.*limit_field(kind).member).value_or(kBudgetMax);
   if (kind == LimitKind::kMaxInputTokens || kind == LimitKind::kMaxOutputTokens) {
     refused.remaining = refused.limit;

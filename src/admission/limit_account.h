@@ -21,6 +21,7 @@
 #include "admission/limit_refusal.h"
 #include "admission/limits.h"
 #include "admission/price_table.h"
+#include "core/tenant.h"
 
 namespace zerohop {
 
@@ -57,7 +58,11 @@ struct LimitStatus {
 
 struct LimitIdentity {
   LimitOwner owner = LimitOwner::kKey;
-  std::string id;
+  std::string id;         ///< never used again for another one
+  std::string name = {};  ///< what people call it; empty: its id
+  TenantId tenant = {};   ///< the tenant itself, or whose key it is
+
+  const std::string& shown() const { return name.empty() ? id : name; }
 };
 
 class LimitAccount {

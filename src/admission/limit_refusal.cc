@@ -18,6 +18,10 @@ std::string_view limit_owner_name(LimitOwner owner) {
   return owner == LimitOwner::kKey ? "key" : "tenant";
 }
 
+bool refills(const LimitRefusal& refusal) {
+  return !refusal.never() && refusal.kind <= LimitKind::kParallelRequests;
+}
+
 std::string refusal_text(const LimitRefusal& refusal) {
   std::string text = std::string(limit_field(refusal.kind).name) + " of " +
                      std::string(limit_owner_name(refusal.owner)) + " " + refusal.owner_id + ": " +

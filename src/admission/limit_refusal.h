@@ -19,7 +19,7 @@ std::string_view limit_owner_name(LimitOwner owner);
 struct LimitRefusal {
   LimitKind kind = LimitKind::kRequestsPerMinute;
   LimitOwner owner = LimitOwner::kKey;
-  std::string owner_id;
+  std::string owner_id;  ///< as people call it
   // In the unit of the limit
   std::uint64_t limit = 0;
   std::uint64_t remaining = 0;
@@ -29,6 +29,9 @@ struct LimitRefusal {
 
   bool never() const { return retry_after == Duration::max(); }
 };
+
+/// Whether it passes by itself within a minute or so: rates, and requests at once. Budgets do not.
+bool refills(const LimitRefusal& refusal);
 
 /// One sentence with all numbers, such as "output_tokens_per_minute of key key_1: 500 asked, 120 of
 /// 1000 left; try again in 23 s". Seconds are rounded up.

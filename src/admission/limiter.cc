@@ -255,14 +255,15 @@ std::uint64_t Reservation::served() const {
   return state_ == nullptr ? 0 : state_->served.load(std::memory_order_relaxed);
 }
 
-void Reservation::settle(const BilledTokens& used, const LimitMoment& moment) {
-  if (state_ == nullptr) return;
+std::uint64_t Reservation::settle(const BilledTokens& used, const LimitMoment& moment) {
+  if (state_ == nullptr) return 0;
   state_->end();
   const TokenClaim exact{used, state_->claim.prices};
   for (State::Part& part : state_->parts) {
     if (part.account != nullptr) part.account->settle(part.hold, exact, moment);
   }
   state_.reset();
+  return cost_micros(exact.tokens, exact.prices);
 }
 
 void Reservation::release() {
@@ -336,8 +337,8 @@ std::shared_ptr<LimitAccount> Limiter::renew(LimitOwner owner, const LimitParty&
   const auto found = accounts.find(party.id);
   std::shared_ptr<LimitAccount> made;
   if (found == accounts.end()) {
-    made = std::make_shared<LimitAccount>(LimitIdentity{owner, std::string(party.id)}, party.limits,
-                                          moment.now);
+    LimitIdentity identity{owner, std::string(party.id), std::string(party.name), party.tenant};
+    made = std::make_shared<LimitAccount>(std::move(identity), party.limits, moment.now);
     announce(*made, nullptr, moment.calendar);
     accounts.emplace(std::string(party.id), made);
   } else if (found->second->limits() == party.limits) {
@@ -355,11 +356,14 @@ void Limiter::announce(const LimitAccount& account, const LimitAccount* before,
   if (!observer_) return;
   for (std::size_t i = 0; i < kLimitBudgets; ++i) {
     const std::shared_ptr<Budget>& budget = account.budgets()[i];
-    if (budget == nullptr || (before != nullptr && before->budgets()[i] == budget)) continue;
+    if (budget == nullptr) continue;
     const auto kind =
         static_cast<LimitKind>(static_cast<std::size_t>(LimitKind::kTokensPerDay) + i);
-    const std::uint64_t limit = (account.limits().*limit_field(kind).member).value_or(kBudgetMax);
-    observer_(NewBudget{&account.identity(), kind, limit, budget, now});
+    const LimitNumber& limit = account.limits().*limit_field(kind).member;
+    const bool known = before != nullptr && before->budgets()[i] == budget;
+    // One without a limit goes on under what was said of it last.
+    if (known && (!limit || limit == before->limits().*limit_field(kind).member)) continue;
+    observer_(NewBudget{&account.identity(), kind, limit.value_or(kBudgetMax), budget, now});
   }
 }
 
@@ -373,6 +377,20 @@ void Limiter::forget(LimitOwner owner, std::string_view id) {
   Accounts& accounts = owner == LimitOwner::kKey ? keys_ : tenants_;
   const auto found = accounts.find(id);
   if (found != accounts.end()) accounts.erase(found);
+}
+
+std::vector<LimitIdentity> Limiter::forget_if(
+    const std::function<bool(const LimitIdentity&)>& gone) {
+  std::vector<LimitIdentity> forgotten;
+  const std::unique_lock lock(accounts_mutex_);
+  for (Accounts* const accounts : {&keys_, &tenants_}) {
+    std::erase_if(*accounts, [&](const auto& entry) {
+      if (!gone(entry.second->identity())) return false;
+      forgotten.push_back(entry.second->identity());
+      return true;
+    });
+  }
+  return forgotten;
 }
 
 std::size_t Limiter::accounts() const {

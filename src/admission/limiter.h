@@ -45,8 +45,10 @@ class Limiter;
 
 /// Who is limited, and how; the limits may change from call to call (a reload).
 struct LimitParty {
-  std::string_view id;
+  std::string_view id;  ///< never used again for another owner, so that nobody inherits anything
   Limits limits;
+  std::string_view name = {};  ///< what people call it; empty: its id
+  TenantId tenant = {};        ///< the tenant itself, or whose key it is
 };
 
 /// Of one request. Without key: open access.
@@ -117,9 +119,9 @@ class [[nodiscard]] Reservation {
   /// Tokens that the meters have let out.
   std::uint64_t served() const;
 
-  /// The exact numbers, at the prices of the claim. The request stays counted in requests a
-  /// minute, and the reservation is empty.
-  void settle(const BilledTokens& used, const LimitMoment& moment);
+  /// The exact numbers, at the prices of the claim; what they cost in micros. The request stays
+  /// counted in requests a minute, and the reservation is empty.
+  std::uint64_t settle(const BilledTokens& used, const LimitMoment& moment);
 
   /// Returns everything.
   void release();
@@ -152,7 +154,8 @@ class Limiter {
   LimitReport report(const LimitParties& parties, const LimitMoment& moment) const;
 
   /// Called once for each budget that appears, before anybody uses it: a journal restores what was
-  /// spent before a restart. Set before the first request.
+  /// spent before a restart. And again with the same budget when its limit has changed. Set before
+  /// the first request.
   struct NewBudget {
     const LimitIdentity* owner = nullptr;
     LimitKind kind = LimitKind::kTokensPerDay;
@@ -168,6 +171,8 @@ class Limiter {
 
   /// Drops what is known of an owner that is gone; running requests end as they would.
   void forget(LimitOwner owner, std::string_view id);
+  /// The same of every owner that `gone` says so of. Their identities.
+  std::vector<LimitIdentity> forget_if(const std::function<bool(const LimitIdentity&)>& gone);
 
   std::size_t accounts() const;
   std::size_t reservations() const;

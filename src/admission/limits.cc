@@ -50,7 +50,7 @@ struct RateUnit {
   std::string_view name;
   std::uint64_t seconds;
 };
-constexpr std::array<RateUnit, 13> kRateUnits{{
+constexpr std::array<RateUnit, 15> kRateUnits{{
     {"second", 1},
     {"sec", 1},
     {"s", 1},
@@ -64,6 +64,8 @@ constexpr std::array<RateUnit, 13> kRateUnits{{
     {"d", 86'400},
     {"minutes", 60},
     {"seconds", 1},
+    {"hours", 3'600},
+    {"days", 86'400},
 }};
 
 }  // namespace

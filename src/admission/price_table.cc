@@ -24,6 +24,13 @@ Wide exact_cost(const BilledTokens& tokens, const Prices& prices) {
 
 }  // namespace
 
+Prices batch_prices(const Prices& prices) {
+  const auto share = [&prices](std::uint64_t price) {
+    return (price * prices.batch_permille + kBatchPermilleMax - 1) / kBatchPermilleMax;
+  };
+  return Prices{share(prices.input), share(prices.cached_input), share(prices.output)};
+}
+
 std::uint64_t cost_micros(const BilledTokens& tokens, const Prices& prices) {
   if ((tokens.uncached_input | tokens.cached_input | tokens.output) < kSmallCount) {
     // The usual case: a division of 128 bits takes ten times as long.
@@ -52,6 +59,12 @@ Result<void> PriceTable::set(std::string model, const Prices& prices, std::strin
     return invalid_request(std::string(path), "a price is at most " + std::to_string(kPriceMax) +
                                                   " micros for a million tokens, not " +
                                                   std::to_string(highest));
+  }
+  if (prices.batch_permille > kBatchPermilleMax) {
+    return invalid_request(std::string(path), "batches pay at most " +
+                                                  std::to_string(kBatchPermilleMax) +
+                                                  " thousandths of a price, not " +
+                                                  std::to_string(prices.batch_permille));
   }
   rows_.insert_or_assign(std::move(model), prices);
   return {};

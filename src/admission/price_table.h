@@ -20,11 +20,17 @@ struct Prices {
   std::uint64_t input = 0;  ///< micros for a million tokens that are computed
   std::uint64_t cached_input = 0;
   std::uint64_t output = 0;
+  /// What requests of message batches pay of it, in thousandths.
+  std::uint64_t batch_permille = 1'000;
   friend bool operator==(const Prices&, const Prices&) = default;
 };
 
+/// The prices of a request in a message batch, each rounded up.
+Prices batch_prices(const Prices& prices);
+
 /// A million in money for a million tokens.
 inline constexpr std::uint64_t kPriceMax = 1'000'000'000'000;
+inline constexpr std::uint64_t kBatchPermilleMax = 1'000;
 
 /// Tokens of a request by what they cost.
 struct BilledTokens {
@@ -46,7 +52,8 @@ std::uint64_t affordable_output(const BilledTokens& tokens, const Prices& prices
 class PriceTable {
  public:
   /// Prices of `model`; "*" stands for every model that has no row. A second row replaces the
-  /// first. Errors: kInvalidRequest (a price above kPriceMax) with `path` as field.
+  /// first. Errors: kInvalidRequest (a price above kPriceMax, a share above
+  /// kBatchPermilleMax) with `path` as field.
   Result<void> set(std::string model, const Prices& prices, std::string_view path);
 
   /// Of "*" where `model` has no row; all zero where that has none.

@@ -69,11 +69,19 @@ TEST(PriceTable, FallsBackToTheRowForTheRest) {
   EXPECT_EQ(table.of("small"), (Prices{1, 2, 3}));
 }
 
+TEST(Prices, OfBatchesAreTheirShareRoundedUp) {
+  EXPECT_EQ(batch_prices({10, 3, 2'000}), (Prices{10, 3, 2'000}));
+  EXPECT_EQ(batch_prices({10, 3, 2'000, 500}), (Prices{5, 2, 1'000}));
+  EXPECT_EQ(batch_prices({10, 3, 2'000, 0}), (Prices{0, 0, 0}));
+  EXPECT_EQ(batch_prices({kPriceMax, 0, 0, 999}).input, kPriceMax / 1'000 * 999);
+}
+
 TEST(PriceTable, RefusesAnAbsurdPriceWithItsPath) {
   PriceTable table;
   const Result<void> refused = table.set("m", {0, 0, kPriceMax + 1}, "prices.m");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().field, "prices.m");
+  EXPECT_EQ(table.set("m", {0, 0, 0, kBatchPermilleMax + 1}, "prices.m").error().field, "prices.m");
   EXPECT_TRUE(table.empty());
 }
 

@@ -11,6 +11,7 @@
 #include "api/json_place.h"
 #include "api/json_reader.h"
 #include "api/output_rules.h"
+#include "api/request_labels.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -134,6 +135,7 @@ Result<AnthropicRequest> parse_messages_request(std::string_view body,
   ZH_RETURN_IF_ERROR(refuse_cuts(root, chat.conversation.output, chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_anthropic_service_tier(root, options));
   chat.generation.priority = tier.priority;
+  chat.labels = request_labels(root);
   parsed.request.reply.service_tier = tier.answer;
   if (const auto stream = root.find("stream")) {
     ZH_ASSIGN_OR_RETURN(chat.stream, stream->boolean());

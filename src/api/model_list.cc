@@ -152,7 +152,7 @@ Result<std::string> model_list_body(std::span<const ModelDescription> models,
 Result<std::string> model_body(std::span<const ModelDescription> models, std::string_view id) {
   const auto found = std::ranges::find(models, id, &ModelDescription::id);
   if (found == models.end()) {
-    return Error{ErrorCode::kNotFound, "no model is named " + std::string(id), "model", {}};
+    return Error{ErrorCode::kNotFound, "no model is named '" + std::string(id) + "'", "model", {}};
   }
   std::string body;
   append_model(*found, body);

@@ -104,7 +104,7 @@ TEST(ModelList, FindsOneModelByItsExactId) {
   const auto missing = model_body(list, "m");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(error_text(missing.error()), "model: no model is named m");
+  EXPECT_EQ(error_text(missing.error()), "model: no model is named 'm'");
 }
 
 TEST(ModelList, WritesTheEpochForAnUnknownDate) {

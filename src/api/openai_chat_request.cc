@@ -13,6 +13,7 @@
 #include "api/openai_output.h"
 #include "api/openai_tools.h"
 #include "api/output_rules.h"
+#include "api/request_labels.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -86,6 +87,7 @@ Result<OpenAiChatRequest> parse_chat_completions_request(std::string_view body,
   ZH_RETURN_IF_ERROR(refuse_cuts(root, request.chat.conversation.output, request.chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
   request.chat.generation.priority = tier.priority;
+  request.chat.labels = request_labels(root);
   request.reply.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(request.chat.choices, parse_openai_choices(root));
   ZH_RETURN_IF_ERROR(check_modalities(root));

@@ -15,6 +15,7 @@
 #include "api/openai_responses_input.h"
 #include "api/openai_tools.h"
 #include "api/output_rules.h"
+#include "api/request_labels.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 
@@ -128,6 +129,7 @@ Result<OpenAiResponsesRequest> parse_responses_request(std::string_view body,
   ZH_RETURN_IF_ERROR(refuse_cuts(root, chat.conversation.output, chat.generation));
   ZH_ASSIGN_OR_RETURN(const ServiceTier tier, parse_openai_service_tier(root, options));
   chat.generation.priority = tier.priority;
+  chat.labels = request_labels(root);
   request.service_tier = tier.answer;
   ZH_ASSIGN_OR_RETURN(const auto stream, parse_openai_flag(root, "stream"));
   chat.stream = stream.value_or(false);

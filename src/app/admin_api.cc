@@ -7,18 +7,19 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <utility>
 
 #include "api/error_body.h"
 #include "app/admin_requests.h"
+#include "app/admin_usage.h"
+#include "app/config_keeper.h"
 #include "app/config_rules.h"
-#include "app/environment.h"
+#include "app/handlers.h"
 #include "app/json_response.h"
+#include "app/kept_files.h"
 #include "app/key_watch.h"
 #include "app/keys_report.h"
-#include "app/paths.h"
 #include "app/whole_file.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -38,16 +39,10 @@ constexpr std::size_t kBodyBytesMax = 64 << 10;
 
 // ---- What the calls do with the store ----
 
-std::map<TenantId, std::string> names_of(const std::vector<TenantRecord>& tenants) {
-  std::map<TenantId, std::string> names;
-  for (const TenantRecord& tenant : tenants) names[tenant.number] = tenant.name;
-  return names;
-}
-
 Result<std::string> list_keys(KeyStore& store, const std::optional<std::string>& tenant,
                               WallTime now) {
   ZH_ASSIGN_OR_RETURN(const KeyStoreContents contents, store.read());
-  const auto names = names_of(contents.tenants);
+  const auto names = tenant_names(contents);
   json::array all;
   for (const KeyRecord& key : contents.keys) {
     const std::string& name = names.at(key.tenant);
@@ -63,16 +58,8 @@ Result<std::string> list_tenants(KeyStore& store) {
   return json::serialize(json::object{{"data", std::move(all)}});
 }
 
-void change(const LimitChanges& changes, Limits& limits) {
-  for (const auto& [field, value] : changes) limits.*field->member = value;
-}
-
 Result<std::string> create_key(KeyStore& store, const AdminBody& body, WallTime now) {
-  NewKey wanted;
-  if (body.tenant) wanted.tenant = *body.tenant;
-  if (body.name) wanted.name = *body.name;
-  if (body.expires_days) wanted.expires_at = now + std::chrono::hours(24) * *body.expires_days;
-  change(body.limits, wanted.limits);
+  const NewKey wanted = new_key_of(body, now);
   ZH_ASSIGN_OR_RETURN(const MadeKey made, store.create_key(wanted, now));
   json::object object = key_json(made.record, wanted.tenant, now);
   object["key"] = made.text;
@@ -82,17 +69,11 @@ Result<std::string> create_key(KeyStore& store, const AdminBody& body, WallTime 
 // One key as its change has left it.
 Result<std::string> shown(KeyStore& store, const KeyRecord& key, WallTime now) {
   ZH_ASSIGN_OR_RETURN(const KeyStoreContents contents, store.read());
-  return json::serialize(key_json(key, names_of(contents.tenants)[key.tenant], now));
+  return json::serialize(key_json(key, tenant_names(contents)[key.tenant], now));
 }
 
 Result<std::string> set_tenant(KeyStore& store, const AdminBody& body) {
-  const auto apply = [&body](TenantRecord& tenant) {
-    if (body.weight) tenant.weight = *body.weight;
-    if (body.priority) tenant.priority = *body.priority;
-    if (body.pool) tenant.pool = *body.pool;
-    if (body.models) tenant.models = *body.models;
-    change(body.limits, tenant.limits);
-  };
+  const auto apply = [&body](TenantRecord& tenant) { change_tenant(body, tenant); };
   ZH_ASSIGN_OR_RETURN(const TenantRecord tenant,
                       store.change_tenant(body.name.value_or(""), apply));
   return json::serialize(tenant_json(tenant));
@@ -143,7 +124,7 @@ Result<KeyWatch::Work> make_change_key(Exchange& exchange, WallTime now) {
   ZH_ASSIGN_OR_RETURN(AdminBody body, parse_admin_body(exchange.request().body, {"limits"}));
   return KeyWatch::Work([id = exchange.parameters().get("id"), body = std::move(body),
                          now](KeyStore& store) -> Result<std::string> {
-    const auto apply = [&body](Limits& limits) { change(body.limits, limits); };
+    const auto apply = [&body](Limits& limits) { change_limits(body, limits); };
     ZH_ASSIGN_OR_RETURN(const KeyRecord key, store.change_key_limits(id, apply));
     return shown(store, key, now);
   });
@@ -158,9 +139,9 @@ Result<KeyWatch::Work> make_revoke_key(Exchange& exchange, WallTime now) {
 }
 
 Result<KeyWatch::Work> make_set_tenant(Exchange& exchange, WallTime) {
-  ZH_ASSIGN_OR_RETURN(AdminBody body,
-                      parse_admin_body(exchange.request().body,
-                                       {"name", "weight", "priority", "pool", "models", "limits"}));
+  ZH_ASSIGN_OR_RETURN(AdminBody body, parse_admin_body(exchange.request().body,
+                                                       {"name", "weight", "priority", "pool",
+                                                        "models", "overload_status", "limits"}));
   return KeyWatch::Work(
       [body = std::move(body)](KeyStore& store) { return set_tenant(store, body); });
 }
@@ -169,6 +150,20 @@ Result<KeyWatch::Work> make_erase_tenant(Exchange& exchange, WallTime) {
   return KeyWatch::Work([name = exchange.parameters().get("name")](KeyStore& store) {
     return erase_tenant(store, name);
   });
+}
+
+// What is wrong with the configuration is no fault of the server's.
+Awaitable<void> answer_reload(Exchange& exchange, Awaitable<Result<ConfigChanges>> reload) {
+  Result<ConfigChanges> changes = co_await std::move(reload);
+  if (!changes.ok()) {
+    Error error = std::move(changes).error();
+    error.code = ErrorCode::kInvalidRequest;
+    error.field.clear();
+    co_await exchange.respond_error(std::move(error));
+    co_return;
+  }
+  HttpResponse response = json_response(200, config_changes_body(*changes));
+  co_await exchange.respond(std::move(response));
 }
 
 Router make_admin_router(const AdminParts& parts) {
@@ -187,9 +182,14 @@ Router make_admin_router(const AdminParts& parts) {
       [](Exchange&, WallTime) -> Result<KeyWatch::Work> { return KeyWatch::Work(list_tenants); });
   add("POST", "/admin/tenants", make_set_tenant);
   add("DELETE", "/admin/tenants/{name}", make_erase_tenant);
+  add_console_routes(router, service, ConsoleReach::kAll);
+  router.add("GET", "/admin/usage",
+             [&service](Exchange& exchange) { return answer_usage(service, exchange); });
+  router.add("GET", "/admin/cache/misses", [&service](Exchange& exchange) {
+    return exchange.respond(json_response(200, service.misses.body(std::nullopt)));
+  });
   router.add("POST", "/admin/reload", [reload = parts.reload](Exchange& exchange) {
-    reload();
-    return exchange.respond(json_response(200, R"({"reloading":true})"));
+    return answer_reload(exchange, reload());
   });
   return router;
 }
@@ -210,6 +210,7 @@ ServerHooks make_admin_hooks(const std::string& token) {
   ServerHooks hooks;
   hooks.on_head = [hasher, wanted](const RequestHead& head,
                                    std::shared_ptr<void>&) -> std::optional<HttpResponse> {
+    if (head.path == "/console") return std::nullopt;  // a page without data; it asks for the token
     const Result<Credential> shown_token = read_credential(head.headers);
     if (shown_token.ok() && same_hash(hasher->hash(shown_token->text), wanted)) {
       return std::nullopt;
@@ -267,10 +268,8 @@ Result<void> make_token_file(const fs::path& file) {
 }  // namespace
 
 Result<std::string> admin_token(const AdminConfig& config) {
-  fs::path file = config.token_file;
+  ZH_ASSIGN_OR_RETURN(const fs::path file, state_path(config.token_file, "admin.token"));
   if (config.token_file == "auto") {
-    ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(process_environment()));
-    file = folders.state / "admin.token";
     std::error_code ignored;
     if (!fs::exists(file, ignored)) ZH_RETURN_IF_ERROR(make_token_file(file));
   }

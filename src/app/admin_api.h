@@ -7,10 +7,14 @@
 //   POST   /admin/keys/{id}            {"limits": {"requests_per_minute": 60}}; null: no limit
 //   DELETE /admin/keys/{id}            revokes it
 //   GET    /admin/tenants              all tenants
-//   POST   /admin/tenants              {"name", "weight", "priority", "pool", "models", "limits"}:
-//                                      makes or changes one; what is not named stays as it is
-//   DELETE /admin/tenants/{name}       erases it with all its keys
-//   POST   /admin/reload               reads the files that SIGHUP reads
+//   POST   /admin/tenants              {"name", "weight", "priority", "pool", "models",
+//                                      "overload_status", "limits"}: makes or changes one; what is
+//                                      not named stays as it is
+//   DELETE /admin/tenants/{name}       erases it with all its keys, its usage and its batches
+//   GET    /admin/usage                sums of the ledger (admin_usage.h)
+//   GET    /admin/cache/misses         what /v1/cache/misses shows, of all tenants
+//   POST   /admin/reload               reads what SIGHUP reads; {"applied": [KEY…],
+//                                      "needs_restart": [KEY…]} of the configuration
 //
 // A change is in force when its answer comes. I/O thread.
 #pragma once
@@ -20,7 +24,9 @@
 #include <memory>
 #include <string>
 
+#include "app/live_config.h"
 #include "app/service.h"
+#include "http/awaitable.h"
 #include "http/endpoint.h"
 #include "http/server.h"
 
@@ -29,8 +35,8 @@ namespace zerohop {
 struct AdminParts {
   Service* service = nullptr;
   boost::asio::io_context* io = nullptr;
-  std::string token;             ///< not empty
-  std::function<void()> reload;  ///< what SIGHUP does
+  std::string token;                                         ///< not empty
+  std::function<Awaitable<Result<ConfigChanges>>()> reload;  ///< what SIGHUP does
 };
 
 class AdminApi {

@@ -63,6 +63,14 @@ Result<void> read_models(const json::value& value, AdminBody& body) {
   return {};
 }
 
+Result<void> read_overload_status(const json::value& value, AdminBody& body) {
+  body.overload_status = 0;
+  if (value.is_null()) return {};
+  ZH_ASSIGN_OR_RETURN(const std::uint64_t status, whole_number(value, "overload_status", 599));
+  body.overload_status = static_cast<std::uint16_t>(status);
+  return {};
+}
+
 Result<void> read_priority(const json::value& value, AdminBody& body) {
   if (value.is_string()) body.priority = priority_class_named(value.get_string());
   if (body.priority) return {};
@@ -76,6 +84,8 @@ std::map<std::string, Read> readers_of(AdminBody& body) {
           {"models", [&body](const json::value& value) { return read_models(value, body); }},
           {"priority", [&body](const json::value& value) { return read_priority(value, body); }},
           {"limits", [&body](const json::value& value) { return read_limits(value, body.limits); }},
+          {"overload_status",
+           [&body](const json::value& value) { return read_overload_status(value, body); }},
           {"weight",
            [&body](const json::value& value) -> Result<void> {
              if (!value.is_number()) return wrong("weight", "a number");

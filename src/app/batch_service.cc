@@ -4,13 +4,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <system_error>
 #include <utility>
 
 #include "api/error_body.h"
-#include "app/generation_call.h"
-#include "app/messages_call.h"
-#include "app/request_tenant.h"
+#include "app/kept_files.h"
 #include "base/log.h"
 
 namespace zerohop {
@@ -23,12 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kBusyPoll{50};
 constexpr std::chrono::seconds kFailedPoll{2};
 constexpr std::chrono::hours kLongestSleep{1};
-constexpr std::chrono::hours kForEver{24 * 365};
-
-Error no_folder(const std::filesystem::path& folder, const std::string& reason) {
-  return Error{
-      ErrorCode::kConfiguration, "batches.folder: '" + folder.string() + "' " + reason, "", {}};
-}
 
 // What is no fault of the request is no result either: it is computed again. So is what the end of
 // this process cuts off.
@@ -37,32 +28,13 @@ bool may_pass(ErrorCode code) {
          code == ErrorCode::kShuttingDown || code == ErrorCode::kCancelled;
 }
 
-// Two processes must not compute the same requests.
-Result<FileLock> take_lock(const std::filesystem::path& folder) {
-  FileLock lock;
-  if (const std::error_code fault = lock.open(folder / "batches.lock", 0600)) {
-    return no_folder(folder, "cannot be written: " + fault.message());
-  }
-  if (lock.try_lock()) return no_folder(folder, "is in use by another process");
-  return lock;
-}
-
-void make_batch_request(const RequestTenant& tenant, EngineRequest& request) {
-  request.scheduling.priority = PriorityClass::kBatch;
-  request.scheduling.tenant = tenant.tenant;
-  request.scheduling.tenant_weight = tenant.weight;
-  request.cache.scope = tenant.scope;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<BatchService>> BatchService::open(Service& service,
                                                          asio::any_io_executor executor,
                                                          const std::filesystem::path& folder) {
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
-  if (fault) return no_folder(folder, "cannot be made: " + fault.message());
-  ZH_ASSIGN_OR_RETURN(FileLock lock, take_lock(folder));
+  // Two processes must not compute the same requests.
+  ZH_ASSIGN_OR_RETURN(FileLock lock, hold_folder({"batches.folder", folder, "batches.lock"}));
   DatabaseOptions options;
   options.path = (folder / "batches.sqlite").string();
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<BatchStore> store, BatchStore::open(options));
@@ -77,16 +49,20 @@ BatchService::BatchService(Service& service, asio::any_io_executor executor,
       lock_(std::move(lock)),
       store_(std::move(store)),
       timer_(executor),
-      runner_(BatchRunnerParts{
-                  store_.get(), &service.clock, [this] { return engine_has_time(); },
-                  [this](BatchRequest request) {
-                    asio::post(executor_, [this, request = std::move(request)]() mutable {
-                      asio::co_spawn(executor_, run_one(std::move(request)), asio::detached);
-                    });
-                  },
-                  [this](BatchRequestKey key) {
-                    asio::post(executor_, [this, key] { stop_one(key); });
-                  }},
+      runner_(BatchRunnerParts{store_.get(), &service.clock, [this] { return engine_has_time(); },
+                               [this](BatchRequest request) {
+                                 asio::post(executor_,
+                                            [this, request = std::move(request)]() mutable {
+                                              begin_one(std::move(request));
+                                            });
+                               },
+                               [this](BatchRequestKey key) {
+                                 asio::post(executor_, [this, key] {
+                                   const auto found = running_.find(key);
+                                   if (found != running_.end())
+                                     found->second->stop(BatchStop::kUnwanted);
+                                 });
+                               }},
               service.config.batches.parallel) {}
 
 BatchService::~BatchService() { thread_.join(); }
@@ -94,16 +70,7 @@ BatchService::~BatchService() { thread_.join(); }
 void BatchService::stop() {
   stopping_ = true;
   timer_.cancel();
-  for (const auto& [key, running] : running_) {
-    if (running.reader != nullptr) running.reader->interrupt();
-  }
-}
-
-void BatchService::stop_one(BatchRequestKey key) {
-  const auto found = running_.find(key);
-  if (found == running_.end()) return;
-  found->second.unwanted = true;
-  if (found->second.reader != nullptr) found->second.reader->interrupt();
+  for (const auto& [key, work] : running_) work->stop(BatchStop::kServerEnds);
 }
 
 // A failure of the store is in the log; the next change of the keys tries again.
@@ -134,9 +101,12 @@ void BatchService::poll_later(BatchRunnerState state) {
   if (stopping_) return;
   if (state.waits_for_engine) return set_timer(kBusyPoll);
   if (state.store_failed) return set_timer(kFailedPoll);
-  if (!state.next_expiry) return;
-  const Duration left = *state.next_expiry - service_.clock.wall();
-  set_timer(std::clamp<Duration>(left, kBusyPoll, kLongestSleep));
+  if (!state.next_expiry && !state.next_turn) return;
+  Duration left = kLongestSleep;
+  if (state.next_expiry)
+    left = std::min<Duration>(left, *state.next_expiry - service_.clock.wall());
+  if (state.next_turn) left = std::min<Duration>(left, *state.next_turn - service_.clock.now());
+  set_timer(std::max<Duration>(left, kBusyPoll));
 }
 
 void BatchService::set_timer(Duration delay) {
@@ -146,61 +116,35 @@ void BatchService::set_timer(Duration delay) {
   });
 }
 
-Awaitable<void> BatchService::run_one(BatchRequest request) {
+void BatchService::begin_one(BatchRequest request) {
   const BatchRequestKey key = request.key;
-  Running& running = running_[key];  // a map's elements stay where they are
-  Result<std::string> message = co_await message_of(running, std::move(request));
-  const bool unwanted = running.unwanted;
-  running_.erase(key);
-  asio::post(thread_, [this, key, unwanted, message = std::move(message)] {
-    if (message.ok()) {
-      runner_.settle({key, BatchOutcome::kSucceeded, message.value()});
-    } else if (unwanted) {
-      runner_.settle({key, BatchOutcome::kCanceled, {}});
-    } else if (may_pass(message.error().code)) {
-      runner_.give_back(key);
-    } else {
-      runner_.settle({key, BatchOutcome::kErrored, anthropic_error_body(message.error(), {})});
-    }
-  });
+  auto work = std::make_shared<BatchWork>(service_, executor_, std::move(request));
+  if (stopping_) work->stop(BatchStop::kServerEnds);
+  running_.emplace(key, work);
+  asio::co_spawn(executor_, run_one(std::move(work)), asio::detached);
+}
+
+Awaitable<void> BatchService::run_one(std::shared_ptr<BatchWork> work) {
+  BatchAnswer answer = co_await work->run();
+  running_.erase(work->key());
+  asio::post(thread_, [this, work, answer = std::move(answer)] { settle_one(*work, answer); });
   poll_soon();
 }
 
-Awaitable<Result<std::string>> BatchService::message_of(Running& running, BatchRequest request) {
-  const std::shared_ptr<const KeyRing> ring = service_.keys.ring().get();
-  const TenantRecord* owner = &open_tenant();
-  if (request.owner != TenantId{} && service_.keys.asks_for_keys()) {
-    owner = ring->find_tenant(request.owner);
+// Batch thread.
+void BatchService::settle_one(const BatchWork& work, const BatchAnswer& answer) {
+  const BatchRequestKey key = work.key();
+  if (answer.message.ok()) {
+    runner_.settle({key, BatchOutcome::kSucceeded, answer.message.value()});
+  } else if (work.unwanted()) {
+    runner_.settle({key, BatchOutcome::kCanceled, {}});
+  } else if (answer.wait) {
+    runner_.give_back(key, service_.clock.now() + *answer.wait);
+  } else if (may_pass(answer.message.error().code)) {
+    runner_.give_back(key);
+  } else {
+    runner_.settle({key, BatchOutcome::kErrored, anthropic_error_body(answer.message.error(), {})});
   }
-  if (owner == nullptr) {
-    co_return Error{ErrorCode::kPermission, "the tenant of this batch is no more", "", {}};
-  }
-  MessagesHead head;
-  head.profile = &service_.wire_profiles.find("");
-  head.service_tier = "batch";
-  head.relaxed_note = RelaxedNote::kMessage;
-  const std::unique_ptr<DialectCall> call = make_messages_call(service_, std::move(head));
-  UnreadCall unread{call.get(), owner, std::move(request.params)};
-  Result<PreparedCall> prepared = co_await prepare_call(service_, std::move(unread));
-  if (!prepared.ok()) co_return prepared.error();
-  if (!wanted(running)) co_return Error{ErrorCode::kCancelled, "", "", {}};
-  make_batch_request(batch_tenant(service_.config, *owner), prepared->choices.front().request);
-  auto stream = service_.tier().submit(std::move(prepared->choices.front()));
-  if (!stream.ok()) co_return stream.error();
-  std::vector<std::shared_ptr<TokenStream>> streams;
-  streams.push_back(std::move(stream).value());
-  StreamReader reader(executor_, std::move(streams));
-  running.reader = &reader;
-  std::vector<ChoiceEvent> events;
-  while (!prepared->whole->complete() && wanted(running)) {
-    co_await reader.read(kForEver, events);
-    for (const ChoiceEvent& entry : events) prepared->whole->add(entry.choice, entry.event);
-    events.clear();
-  }
-  running.reader = nullptr;
-  if (!prepared->whole->complete()) co_return Error{ErrorCode::kCancelled, "", "", {}};
-  if (const Error* failure = prepared->whole->failure()) co_return *failure;
-  co_return prepared->whole->body();
 }
 
 }  // namespace zerohop

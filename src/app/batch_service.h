@@ -8,7 +8,8 @@
 //   poll() ─ submit ─▶ I/O: run_one() ─▶ workers ─▶ engine ─▶ events ─▶ result ─▶ settle(), poll()
 //
 // Requests of batches come last: one is handed to the engine only while nobody waits for a place in
-// it and a place is free. They hold no permit of the door.
+// it and a place is free. They hold no permit of the door, but their key's limits hold for them as
+// for any other (batch_work.h).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "app/batch_work.h"
 #include "app/service.h"
-#include "app/stream_reader.h"
 #include "app/worker_pool.h"
 #include "base/file_lock.h"
 #include "batches/batch_runner.h"
@@ -61,16 +62,9 @@ class BatchService {
   void poll_later(BatchRunnerState state);
   void set_timer(Duration delay);
   bool engine_has_time() const;
-  Awaitable<void> run_one(BatchRequest request);
-  /// A request that is being computed.
-  struct Running {
-    bool unwanted = false;           ///< asked to stop
-    StreamReader* reader = nullptr;  ///< while the engine has it
-  };
-
-  void stop_one(BatchRequestKey key);
-  bool wanted(const Running& running) const { return !stopping_ && !running.unwanted; }
-  Awaitable<Result<std::string>> message_of(Running& running, BatchRequest request);
+  void begin_one(BatchRequest request);
+  Awaitable<void> run_one(std::shared_ptr<BatchWork> work);
+  void settle_one(const BatchWork& work, const BatchAnswer& answer);
 
   Service& service_;
   const boost::asio::any_io_executor executor_;
@@ -79,7 +73,7 @@ class BatchService {
 
   // I/O thread
   boost::asio::steady_timer timer_;
-  std::map<BatchRequestKey, Running> running_;
+  std::map<BatchRequestKey, std::shared_ptr<BatchWork>> running_;
   bool stopping_ = false;
 
   // Batch thread

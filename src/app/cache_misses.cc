@@ -101,10 +101,16 @@ void CacheMisses::record(RecordedMiss miss) {
   if (misses_.size() > kKept) misses_.pop_front();
 }
 
-std::string CacheMisses::body() const {
+const RecordedMiss* CacheMisses::find(std::string_view request_id) const {
+  const auto found = std::ranges::find(misses_, request_id, &RecordedMiss::request_id);
+  return found == misses_.end() ? nullptr : &*found;
+}
+
+std::string CacheMisses::body(std::optional<TenantId> tenant) const {
   json::array data;
-  std::for_each(misses_.rbegin(), misses_.rend(),
-                [&data](const RecordedMiss& entry) { data.push_back(describe(entry)); });
+  std::for_each(misses_.rbegin(), misses_.rend(), [&](const RecordedMiss& entry) {
+    if (!tenant || entry.tenant == *tenant) data.push_back(describe(entry));
+  });
   return json::serialize(json::object{{"data", std::move(data)}});
 }
 

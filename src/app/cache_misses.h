@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/cache_miss.h"
+#include "core/tenant.h"
 
 namespace zerohop {
 
@@ -18,6 +20,7 @@ struct RecordedMiss {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t cached_tokens = 0;
   CacheMiss miss;
+  TenantId tenant = {};  ///< whose prompt it was
 };
 
 class CacheMisses {
@@ -27,9 +30,12 @@ class CacheMisses {
   /// A prompt without a miss is not kept.
   void record(RecordedMiss miss);
 
+  /// What was kept of one request; null when nothing is, or no longer.
+  const RecordedMiss* find(std::string_view request_id) const;
+
   /// `{"data":[…]}`, the latest first: time, request_id, cause, section, position, missed_tokens,
-  /// prompt_tokens, cached_tokens, cap, advice.
-  std::string body() const;
+  /// prompt_tokens, cached_tokens, cap, advice. Of `tenant` alone; nothing: of everybody.
+  std::string body(std::optional<TenantId> tenant) const;
 
  private:
   std::deque<RecordedMiss> misses_;  // oldest first

@@ -16,7 +16,7 @@ TEST(CacheMisses, TellOfTheLatestFirst) {
   CacheMisses misses;
   misses.record(miss_of({MissCause::kSystemChanged, CacheCap::kNone, 14, 486}));
   misses.record(miss_of({MissCause::kEvicted, CacheCap::kHostBytes, 100, 200}, "req_2"));
-  const boost::json::value body = boost::json::parse(misses.body());
+  const boost::json::value body = boost::json::parse(misses.body(std::nullopt));
   const auto& data = body.at("data").as_array();
   ASSERT_EQ(data.size(), 2u);
   EXPECT_EQ(data[0].at("request_id"), "req_2");
@@ -34,11 +34,11 @@ TEST(CacheMisses, TellOfTheLatestFirst) {
 TEST(CacheMisses, KeepTheLastHundredAndNoHits) {
   CacheMisses misses;
   misses.record(miss_of({}));
-  EXPECT_EQ(misses.body(), R"({"data":[]})");
+  EXPECT_EQ(misses.body(std::nullopt), R"({"data":[]})");
   for (int i = 0; i < 150; ++i) {
     misses.record(miss_of({MissCause::kCold, CacheCap::kNone, 0, 0}, std::to_string(i)));
   }
-  const boost::json::value body = boost::json::parse(misses.body());
+  const boost::json::value body = boost::json::parse(misses.body(std::nullopt));
   ASSERT_EQ(body.at("data").as_array().size(), CacheMisses::kKept);
   EXPECT_EQ(body.at("data").at(0).at("request_id"), "149");
 }

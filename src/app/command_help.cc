@@ -19,7 +19,10 @@ Commands:
   pull          bring a known model into the models folder
   check-config  print the effective configuration, or what is wrong with it
   tokenize      print the tokens of a text
+  top           what a server does, live in the terminal
+  explain       why was a request slow, refused, cut or not in the cache?
   explain-miss  why was a prompt not found in the cache?
+  doctor        what could be better on this machine, and in the server?
   constrain     why is a schema refused, and which texts does it accept?
 
   -V, --version   versions of the program and of the model library
@@ -115,11 +118,59 @@ and says why and what to do about it. With two files (bodies of /v1/messages or
 
 Flags:
   --url URL            the server (default http://127.0.0.1:8080)
+  --token-file FILE    holds the admin token; without it the key in ANTHROPIC_API_KEY is shown
   --config FILE        YAML file
   --model NAME|PATH    whose tokens and template count, for two files
 
 Example:
   zerohop explain-miss yesterday.json today.json
+)";
+
+constexpr std::string_view kExplain = R"(Usage: zerohop explain [REQUEST_ID] [FLAGS]
+
+Says why a request (req_..., in the header request-id of its answer) was slow, refused, cut or not
+found in the cache, and what helps. A server remembers the last 1000; without an id they are listed.
+A key sees the requests of its own tenant.
+
+Flags:
+  --url URL            the server (default http://127.0.0.1:8080), or its admin listener
+  --token-file FILE    holds the admin token; without it the key in ANTHROPIC_API_KEY is shown
+  --json               as the server says it
+
+Example:
+  zerohop explain req_8Gd2kQpW1nXz4TbYvR3mLc5H
+)";
+
+constexpr std::string_view kTop = R"(Usage: zerohop top [FLAGS]
+
+Shows what a server does: queue, tokens a second, KV cells, live requests and refusals; a look a
+second, until Ctrl-C. The same as a page for a browser: http://HOST:PORT/console
+
+Flags:
+  --url URL            the server (default http://127.0.0.1:8080), or its admin listener
+  --token-file FILE    holds the admin token; without it the key in ANTHROPIC_API_KEY is shown
+  --once               one look, then the end
+
+Example:
+  zerohop top --url http://127.0.0.1:9000
+)";
+
+constexpr std::string_view kDoctor = R"(Usage: zerohop doctor [FLAGS]
+
+Looks at this machine (cores, memory, how fast it reads and multiplies), the configuration, the
+model's file and, where one answers, the server; says what could be better. The flags of `serve`
+apply as well.
+
+Flags:
+  --url URL            the server (default http://127.0.0.1:8080)
+  --token-file FILE    holds the admin token; without it the key in ANTHROPIC_API_KEY is shown
+  --config FILE        YAML file
+  --json               for programs
+
+Exit codes: 0 nothing is wrong, 1 something is.
+
+Example:
+  zerohop doctor --config zerohop.yaml
 )";
 
 constexpr std::string_view kConstrainCheck =
@@ -190,7 +241,7 @@ Commands:
   limits KEY            change or show what a key may use
   tenants [list]        the tenants
   tenants set NAME      make a tenant, or change it
-  tenants delete NAME   the tenant goes with all its keys
+  tenants erase NAME    the tenant goes, with its keys, usage, budgets and batches
   backup FILE           a copy of the file, while everything goes on
   prune                 drop keys that were revoked or expired long ago
 
@@ -205,6 +256,7 @@ Flags:
   --priority CLASS      tenants set: priority, standard or batch
   --pool NAME           tenants set: the only pool that serves it; '' for any
   --models A,B          tenants set: names or patterns that it may use; '' for all
+  --overload-status N   tenants set: 503 or 529 as status of overload; none: the server's
   --ended-days N        prune: those that ended so many days ago (90)
 )";
 
@@ -243,6 +295,9 @@ std::string command_help(Command command) {
     case Command::kConstrainCheck: return std::string(kConstrainCheck);
     case Command::kKeys: return keys_help();
     case Command::kUsage: return std::string(kUsage);
+    case Command::kExplain: return std::string(kExplain);
+    case Command::kTop: return std::string(kTop);
+    case Command::kDoctor: return std::string(kDoctor);
     case Command::kHelp:
     case Command::kVersion: break;
   }

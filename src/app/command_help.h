@@ -10,9 +10,9 @@
 namespace zerohop {
 
 /// The subcommands, as typed.
-inline constexpr std::array<std::string_view, 9> kCommandNames{
-    "serve",    "chat",         "keys",      "pull", "check-config",
-    "tokenize", "explain-miss", "constrain", "usage"};
+inline constexpr std::array<std::string_view, 12> kCommandNames{
+    "serve",        "chat",      "keys",  "pull",    "check-config", "tokenize",
+    "explain-miss", "constrain", "usage", "explain", "top",          "doctor"};
 
 /// The help of `command`; of the whole program for kHelp and kVersion.
 std::string command_help(Command command);

@@ -45,6 +45,9 @@ struct Words {
   const CLI::Option* tokenize_text_given = nullptr;
   bool pull_list = false, json = false, count = false;
   UsageOptions usage;
+  ServerPlace server;
+  std::string explain_request;
+  bool top_once = false;
 };
 
 void bind_config(CLI::App& app, Words& words, bool (*wanted)(const ConfigKey&)) {
@@ -80,6 +83,9 @@ struct Parser {
   CLI::App* constrain = command("constrain");
   CLI::App* constrain_check = constrain->add_subcommand("check");
   CLI::App* usage = command("usage");
+  CLI::App* explain_request = command("explain");
+  CLI::App* top = command("top");
+  CLI::App* doctor = command("doctor");
   CLI::App* keys = command("keys");
   KeysCommandLine keys_line{*keys};
 
@@ -87,8 +93,8 @@ struct Parser {
     prepare(root);
     root.add_flag("-V,--version", version);
     root.require_subcommand(0, 1);
-    for (CLI::App* app :
-         {serve, chat, pull, check, tokenize, explain, constrain, constrain_check, usage, keys}) {
+    for (CLI::App* app : {serve, chat, pull, check, tokenize, explain, constrain, constrain_check,
+                          usage, keys, explain_request, top, doctor}) {
       prepare(*app);
     }
     bind_config(*keys, words, store_key);
@@ -105,6 +111,7 @@ struct Parser {
     bind_config(*usage, words, usage_key);
     bind_usage();
     bind_constrain_check();
+    bind_questions();
     explain->add_option("--url", words.explain_url)->take_last();
     explain->add_option("files", words.explain_files)->expected(0, 64);
     chat->add_option("prompt", words.chat_prompt);
@@ -141,6 +148,20 @@ struct Parser {
     app.add_option("--formats", words.check_formats)->take_last();
     app.add_option("--draft", words.check_draft)->take_last();
     app.add_flag("--json", words.json);
+  }
+
+  // The commands that ask a running server.
+  void bind_questions() {
+    for (CLI::App* app : {explain_request, top, doctor}) {
+      app->add_option("--url", words.server.url)->take_last();
+      app->add_option("--token-file", words.server.token_file)->take_last();
+    }
+    explain->add_option("--token-file", words.server.token_file)->take_last();
+    explain_request->add_option("id", words.explain_request);
+    explain_request->add_flag("--json", words.json);
+    top->add_flag("--once", words.top_once);
+    doctor->add_flag("--json", words.json);
+    bind_config(*doctor, words, any_key);
   }
 
   CLI::App* command(const char* name) { return root.add_subcommand(name); }
@@ -204,7 +225,8 @@ Result<ChatOptions> chat_options(const Words& words) {
 
 Result<ExplainMissOptions> explain_miss_options(const Words& words) {
   ExplainMissOptions options;
-  if (!words.explain_url.empty()) options.url = words.explain_url;
+  options.server = words.server;
+  if (!words.explain_url.empty()) options.server.url = words.explain_url;
   options.files.assign(words.explain_files.begin(), words.explain_files.end());
   if (!options.files.empty() && options.files.size() != 2) {
     return usage_error("explain-miss: needs two files, or none");
@@ -278,6 +300,9 @@ Command command_of(const Parser& parser) {
   if (*parser.constrain) return Command::kConstrainCheck;
   if (*parser.keys) return Command::kKeys;
   if (*parser.usage) return Command::kUsage;
+  if (*parser.explain_request) return Command::kExplain;
+  if (*parser.top) return Command::kTop;
+  if (*parser.doctor) return Command::kDoctor;
   return *parser.tokenize ? Command::kTokenize : Command::kHelp;
 }
 
@@ -336,6 +361,9 @@ Result<CommandLine> interpret(Parser& parser) {
     ZH_ASSIGN_OR_RETURN(line.keys, parser.keys_line.options());
   }
   line.usage = words.usage;
+  line.explain = {words.server, words.explain_request, words.json};
+  line.top = {words.server, words.top_once};
+  line.doctor = {words.server, words.json};
   line.tokenize.json = words.json;
   line.tokenize.count = words.count;
   return line;

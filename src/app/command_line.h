@@ -28,6 +28,9 @@ enum class Command {
   kConstrainCheck,
   kKeys,
   kUsage,
+  kExplain,
+  kTop,
+  kDoctor,
 };
 
 struct CommandLine {
@@ -45,6 +48,9 @@ struct CommandLine {
   ConstrainCheckOptions constrain_check;
   KeysOptions keys;
   UsageOptions usage;
+  ExplainOptions explain;
+  TopOptions top;
+  DoctorOptions doctor;
 };
 
 /// `arguments` without the program's name. Errors: kConfiguration.

@@ -47,10 +47,11 @@ KeysCommandLine::KeysCommandLine(CLI::App& keys)
       limits_(command(keys, "limits")),
       tenants_(command(keys, "tenants")),
       tenants_set_(command(*tenants_, "set")),
-      tenants_delete_(command(*tenants_, "delete")),
+      tenants_delete_(command(*tenants_, "erase")),
       backup_(command(keys, "backup")),
       prune_(command(keys, "prune")) {
   command(*tenants_, "list");
+  tenants_delete_->alias("delete");
   keys.require_subcommand(0, 1);
   tenants_->require_subcommand(0, 1);
   for (CLI::App* app : commands_) app->add_flag("--json", json_);
@@ -66,6 +67,7 @@ KeysCommandLine::KeysCommandLine(CLI::App& keys)
   backup_->add_option("file", words_)->expected(1, 1'000);
   tenants_set_->add_option("--weight", weight_)->take_last();
   tenants_set_->add_option("--priority", priority_)->take_last();
+  tenants_set_->add_option("--overload-status", overload_status_)->take_last();
   pool_given_ = tenants_set_->add_option("--pool", pool_)->take_last();
   models_given_ = tenants_set_->add_option("--models", models_)->take_last();
   prune_->add_option("--ended-days", ended_days_)->take_last();
@@ -105,6 +107,14 @@ Result<void> KeysCommandLine::read_tenant(KeysOptions& options) const {
   }
   if (!priority_.empty()) {
     ZH_ASSIGN_OR_RETURN(options.priority, priority_named(priority_));
+  }
+  if (!overload_status_.empty()) {
+    constexpr const char* kFlag = "--overload-status";
+    options.overload_status = 0;
+    if (overload_status_ != "none") {
+      ZH_ASSIGN_OR_RETURN(options.overload_status,
+                          flag_number<std::uint16_t>(kFlag, overload_status_));
+    }
   }
   if (pool_given_->count() > 0) options.pool = pool_;
   if (models_given_->count() > 0) options.models = split_commas(models_);
@@ -147,7 +157,7 @@ Result<KeysOptions> KeysCommandLine::options() const {
     return usage_error(command_name(*chosen->first) + ": unexpected argument '" + words_[1] + "'");
   }
   if (!tenant_.empty()) options.tenant = tenant_;
-  options.name = name_;
+  if (!name_.empty()) options.name = name_;
   if (!expires_days_.empty()) {
     ZH_ASSIGN_OR_RETURN(options.expires_days, days("--expires-days", expires_days_));
   }

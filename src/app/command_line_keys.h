@@ -51,6 +51,7 @@ class KeysCommandLine {
   std::deque<LimitFlag> limit_flags_;
   std::vector<std::string> words_;
   std::string tenant_, name_, expires_days_, weight_, priority_, pool_, models_, ended_days_;
+  std::string overload_status_;
   const CLI::Option* pool_given_ = nullptr;
   const CLI::Option* models_given_ = nullptr;
   bool json_ = false;

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/ask_server.h"
 #include "app/config_load.h"
 #include "app/keys_options.h"
 #include "app/usage_report.h"
@@ -16,8 +18,8 @@
 namespace zerohop {
 
 /// `zerohop serve`: loads the model, listens, prints the ready line, returns after an orderly
-/// drain.
-int run_serve(const Config& config);
+/// drain. `read_again` reads the configuration anew from where it came (Server::follow_config).
+int run_serve(const Config& config, std::function<Result<LoadedConfig>()> read_again);
 
 struct ChatOptions {
   std::string prompt;  ///< one question, answered and done; empty: a conversation
@@ -52,13 +54,39 @@ struct TokenizeOptions {
 int run_tokenize(const Config& config, const TokenizeOptions& options);
 
 struct ExplainMissOptions {
-  std::string url = "http://127.0.0.1:8080";
+  ServerPlace server;
   std::vector<std::filesystem::path> files;  ///< two request bodies, or none: the server is asked
 };
 
 /// `zerohop explain-miss`: why prompts were not found in the cache, as a running server recorded
 /// it; or where two requests part.
 int run_explain_miss(const Config& config, const ExplainMissOptions& options);
+
+struct ExplainOptions {
+  ServerPlace server;
+  std::string request_id;  ///< empty: the last requests are listed
+  bool json = false;       ///< as the server says it
+};
+
+/// `zerohop explain`: why a request was slow, refused, cut or not in the cache.
+int run_explain(const ExplainOptions& options);
+
+struct TopOptions {
+  ServerPlace server;
+  bool once = false;  ///< one look, without a terminal
+};
+
+/// `zerohop top`: what a server does, live in the terminal, until it is interrupted.
+int run_top(const TopOptions& options);
+
+struct DoctorOptions {
+  ServerPlace server;
+  bool json = false;
+};
+
+/// `zerohop doctor`: looks at this machine, the configuration and the server, if one runs, and says
+/// what could be better. Exit code 1: something is wrong.
+int run_doctor(const Result<LoadedConfig>& loaded, const DoctorOptions& options);
 
 struct ConstrainCheckOptions {
   // At most one of these; at least one, or cases.

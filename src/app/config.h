@@ -20,6 +20,9 @@
 
 namespace zerohop {
 
+/// Whether a crash may leave a file with the memory of the process, keys and prompts included.
+enum class CoreDumps : std::uint8_t { kForbid, kAllow };
+
 struct ServerConfig {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;  ///< 0: any free one
@@ -36,6 +39,13 @@ struct ServerConfig {
   std::uint32_t address_connections_max = limits::kAddressConnectionsMax;         ///< 0: no limit
   std::uint32_t address_requests_per_minute = limits::kAddressRequestsPerMinute;  ///< likewise
   std::vector<std::string> address_exempt{"127.0.0.0/8", "::1/128"};
+  CoreDumps core_dumps = CoreDumps::kForbid;
+};
+
+/// Whether a client's certificate stands for a key.
+enum class ClientIdentity : std::uint8_t {
+  kOff,
+  kKey,  ///< the key that is named as the certificate is
 };
 
 struct TlsConfig {
@@ -43,6 +53,7 @@ struct TlsConfig {
   std::string private_key;
   std::string client_ca;
   ClientCertificates client_certificates = ClientCertificates::kOff;
+  ClientIdentity client_identity = ClientIdentity::kOff;
   std::uint32_t watch_seconds = 10;  ///< 0: only a SIGHUP makes them be read again
 };
 
@@ -132,6 +143,25 @@ struct SchedulerConfig {
   std::uint32_t max_wait_seconds = 60;
 };
 
+/// HTTP status of overloaded_error.
+enum class OverloadStatus : std::uint8_t { k529, k503 };
+
+/// What may wait in front of the engine, and how much of it runs at once.
+struct QueueConfig {
+  static constexpr std::uint32_t kAuto = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t requests_max = limits::kInboxMax;
+  std::uint64_t tokens_max = limits::kQueuedTokensMax;
+  std::uint32_t tenant_share_percent = 50;
+  std::vector<double> class_wait_max_seconds;  ///< by PriorityClass; empty: as the scheduler has it
+  OverloadStatus overload_status = OverloadStatus::k529;
+  std::uint32_t pool_reserved_sequences = 0;  ///< of tenants of the instance's pool
+  std::uint32_t max_concurrent_requests = 0;  ///< 0: all that the engine has sequences for
+  std::uint32_t concurrent_requests_min = 1;
+  std::uint32_t concurrent_requests_max = 0;  ///< likewise
+  bool join_retries = false;
+};
+
 struct LimitsConfig {
   std::uint32_t requests_max = limits::kRequestsMax;
   std::uint32_t default_max_tokens = limits::kDefaultMaxTokens;
@@ -170,6 +200,13 @@ struct InstanceConfig {
 struct LogConfig {
   LogLevel level = LogLevel::kInfo;
   LogFormat format = LogFormat::kJson;
+};
+
+/// What is measured beside what always is.
+struct MetricsConfig {
+  std::vector<std::string> labels;   ///< names of metadata that become labels; none by default
+  std::uint32_t series_max = 200;    ///< of one family
+  bool inference_extension = false;  ///< the page for routers (metrics_handlers.cc)
 };
 
 struct StreamConfig {
@@ -234,10 +271,12 @@ struct Config {
   EngineConfig engine;
   CacheConfig cache;
   SchedulerConfig scheduler;
+  QueueConfig queue;
   LimitsConfig limits;
   ConstraintsConfig constraints;
   InstanceConfig instance;
   LogConfig log;
+  MetricsConfig metrics;
   StreamConfig stream;
   WireConfig wire;
   PromptConfig prompt;

@@ -1,21 +1,22 @@
 #include "app/config_load.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
+#include "app/config_error.h"
 #include "app/engine_setup.h"
 #include "app/instance_identity.h"
 #include "app/key_gate.h"
 #include "app/limit_settings.h"
 #include "app/network_config.h"
 #include "app/request_profile.h"
+#include "app/request_schedule.h"
 #include "app/suggest.h"
 #include "app/wire_profile.h"
+#include "base/ip_address.h"
 #include "base/random.h"
 
 namespace zerohop {
@@ -44,7 +45,8 @@ class Loader {
       ZH_RETURN_IF_ERROR(apply_text(*flag.key, flag.text, std::string(flag.key->flag)));
     }
     if (loaded_.config.instance.id.empty()) make_instance_id();
-    ZH_RETURN_IF_ERROR(check_config_rules(loaded_.config));
+    const Result<void> fits = check_config_rules(loaded_.config);
+    if (!fits.ok()) return with_origin(loaded_, fits.error());
     return std::move(loaded_);
   }
 
@@ -125,42 +127,58 @@ class Loader {
     std::snprintf(digits, sizeof digits, "%08x",
                   static_cast<unsigned>(mix64(sources_.seed) & 0xffffffffU));
     loaded_.config.instance.id = loaded_.config.instance.pool + "-" + digits;
-    note_origin(*find_config_key("instance.id"), "made up");
+    note_origin(*find_config_key("instance.id"), std::string(kMadeUpOrigin));
   }
 
   const ConfigSources& sources_;
   LoadedConfig loaded_;
 };
 
-Error contradiction(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
-}
-
 // Without keys, a public address would serve anybody. Whether there are keys is seen at the start
 // (key_watch.h).
 Result<void> check_auth(const Config& config) {
   const AuthConfig& auth = config.auth;
   if (auth.no_auth && auth.required == AuthRequired::kAlways) {
-    return contradiction("no_auth and auth.required: always contradict each other");
+    return configuration_error("no_auth and auth.required: always contradict each other");
   }
   if (!never_asks_for_keys(auth) || !serves_public_address(config.server)) return {};
   const std::string what = auth.no_auth ? "no_auth" : "auth.required: never";
-  return contradiction(what + " is allowed only on loopback or a Unix socket, not on '" +
-                       config.server.host + "'");
+  return configuration_error(what + " is allowed only on loopback or a Unix socket, not on '" +
+                             config.server.host + "'");
+}
+
+// The key that a fault is about: the first one of those it names that somebody has set.
+const ConfigOrigin* named_in(const LoadedConfig& loaded, std::string_view text) {
+  const ConfigOrigin* first = nullptr;
+  std::size_t at = text.npos;
+  for (const ConfigOrigin& entry : loaded.origins) {
+    const std::size_t found = text.find(entry.key->path);
+    if (found == text.npos || entry.origin.empty() || entry.origin == "default") continue;
+    // Of two at one place the longer one is meant.
+    const bool longer = found == at && entry.key->path.size() > first->key->path.size();
+    if (first == nullptr || found < at || longer) {
+      first = &entry;
+      at = found;
+    }
+  }
+  return first;
 }
 
 }  // namespace
 
+Error with_origin(const LoadedConfig& loaded, Error error) {
+  if (!error.field.empty() && error.message.find(error.field) == error.message.npos) {
+    error.message = error.field + ": " + error.message;
+  }
+  const ConfigOrigin* const origin = named_in(loaded, error.message);
+  return origin == nullptr ? error : at_place(origin->origin, std::move(error));
+}
+
 Result<LoadedConfig> load_config(const ConfigSources& sources) { return Loader(sources).load(); }
 
 bool is_loopback_host(std::string_view host) {
-  const std::string text(host);
-  if (text == "localhost") return true;
-  in_addr v4{};
-  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
-  in6_addr v6{};
-  if (inet_pton(AF_INET6, text.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
-  return false;
+  const std::optional<IpAddress> address = IpAddress::parse(host);
+  return host == "localhost" || (address && address->is_loopback());
 }
 
 bool serves_public_address(const ServerConfig& server) {
@@ -170,26 +188,33 @@ bool serves_public_address(const ServerConfig& server) {
 Result<void> check_config_rules(const Config& config) {
   const EngineConfig& engine = config.engine;
   if (engine.batch_rows < engine.sequences) {
-    return contradiction("engine.batch_rows (" + std::to_string(engine.batch_rows) +
-                         ") must be at least engine.sequences (" +
-                         std::to_string(engine.sequences) + "): each running sequence needs a row");
+    return configuration_error("engine.batch_rows (" + std::to_string(engine.batch_rows) +
+                               ") must be at least engine.sequences (" +
+                               std::to_string(engine.sequences) +
+                               "): each running sequence needs a row");
   }
   if (engine.kv_cells != 0 && engine.kv_cells < engine.context_tokens) {
-    return contradiction("engine.kv_cells (" + std::to_string(engine.kv_cells) +
-                         ") must be at least engine.context_tokens (" +
-                         std::to_string(engine.context_tokens) + "), or auto");
+    return configuration_error("engine.kv_cells (" + std::to_string(engine.kv_cells) +
+                               ") must be at least engine.context_tokens (" +
+                               std::to_string(engine.context_tokens) + "), or auto");
   }
   const std::uint64_t cells = std::uint64_t{engine.sequences} * engine.context_tokens;
   if (engine.kv_cells == 0 && cells > std::numeric_limits<std::int32_t>::max()) {
-    return contradiction("engine.sequences × engine.context_tokens (" + std::to_string(cells) +
-                         ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
+    return configuration_error(
+        "engine.sequences × engine.context_tokens (" + std::to_string(cells) +
+        ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
   }
   ZH_RETURN_IF_ERROR(check_network_rules(config));
   ZH_RETURN_IF_ERROR(check_identity_rules(config.instance));
   ZH_RETURN_IF_ERROR(WireProfiles::from_config(config));
   ZH_RETURN_IF_ERROR(RequestProfiles::from_config(config));
   ZH_RETURN_IF_ERROR(LimitSettings::from_config(config.limits));
-  ZH_RETURN_IF_ERROR(fairness_options(config.scheduler, engine.sequences));
+  ZH_ASSIGN_OR_RETURN(const FairQueueOptions fairness,
+                      fairness_options(config.scheduler, engine.sequences));
+  std::uint32_t reserved = config.queue.pool_reserved_sequences;
+  for (const ClassShare& share : fairness.classes) reserved += share.reserved_sequences;
+  ZH_RETURN_IF_ERROR(concurrency_options(config.queue, {engine.sequences, reserved}));
+  ZH_RETURN_IF_ERROR(class_waits(config));
   return check_auth(config);
 }
 

@@ -32,6 +32,9 @@ struct ConfigSources {
   std::uint64_t seed = 0;  ///< for the instance id, when none is configured
 };
 
+/// Where an instance id comes from that nobody has configured.
+inline constexpr std::string_view kMadeUpOrigin = "made up";
+
 /// A setting and where it comes from: "default", "zerohop.yaml:3", "ZEROHOP_SERVER_PORT", "--port".
 struct ConfigOrigin {
   const ConfigKey* key = nullptr;
@@ -45,6 +48,10 @@ struct LoadedConfig {
 
 /// Errors: kConfiguration, one line.
 Result<LoadedConfig> load_config(const ConfigSources& sources);
+
+/// A fault of a configuration that was read, told with the place where the key it names was set
+/// ("zerohop.yaml:3: limits.prices.a: …").
+Error with_origin(const LoadedConfig& loaded, Error error);
 
 /// What no single key can say: settings that contradict each other. Errors: kConfiguration.
 Result<void> check_config_rules(const Config& config);

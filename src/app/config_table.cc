@@ -87,11 +87,12 @@ const std::array kTable{
                   [](Config& c) -> std::map<std::string, std::string>& { return c.model.aliases; },
                   printable_rule, printable_rule},
               "", "Model names that clients may send, with * for any text, and the tier for each.",
-              "none"},
+              "none", TakesEffect::kReload},
     ConfigKey{"model.unknown_name", "", "",
               choice<[](Config& c) -> UnknownModelPolicy& { return c.model.unknown_name; }>(
                   kUnknownNamePolicies),
-              "", "A model name that nothing matches goes to the default tier, or is a 404.", ""},
+              "", "A model name that nothing matches goes to the default tier, or is a 404.", "",
+              TakesEffect::kReload},
 
     ConfigKey{"engine.context_tokens", "--context", "TOKENS",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.engine.context_tokens; }, 64,
@@ -226,33 +227,34 @@ const std::array kTable{
               "seconds",
               "Longest wait for the first token; while it would be longer, new requests are "
               "refused with 503.",
-              ""},
+              "", TakesEffect::kReload},
 
     ConfigKey{"limits.requests_max", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.requests_max; }, 1,
                           limits::kInboxMax},
               "requests",
-              "Model requests in the system at once; further ones are refused with 529.", ""},
+              "Model requests in the system at once; further ones are refused with 529.", "",
+              TakesEffect::kReload},
     ConfigKey{"limits.default_max_tokens", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.default_max_tokens; },
                           1, kCellsMax},
-              "tokens", "Longest answer when the client does not say.", ""},
+              "tokens", "Longest answer when the client does not say.", "", TakesEffect::kReload},
     ConfigKey{"limits.soft_max_tokens", "", "",
               BooleanType{[](Config& c) -> bool& { return c.limits.soft_max_tokens; }}, "",
               "Make answers shorter while KV cells are scarce, also where the request does not say "
               "soft_max_tokens.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{
         "limits.soft_cap_percent", "", "",
         IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.soft_cap_percent; }, 0, 99},
         "percent",
         "Share of max_tokens after which the end of a sentence ends an answer, where the "
         "request has no soft_cap; 0: never.",
-        ""},
+        "", TakesEffect::kReload},
     ConfigKey{
         "limits.soft_cap_stop", "", "",
         TextListType{[](Config& c) -> std::vector<std::string>& { return c.limits.soft_cap_stop; }},
-        "", "Texts that end an answer from there on as well.", "none"},
+        "", "Texts that end an answer from there on as well.", "none", TakesEffect::kReload},
     ConfigKey{"limits.key_defaults", "", "",
               TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
                             return c.limits.key_defaults;
@@ -265,33 +267,34 @@ const std::array kTable{
               "tokens_per_month, money_micros_per_day, money_micros_per_month, "
               "cached_input_weight_permille, lower_output_cap. Without keys everybody together "
               "is limited as one key is.",
-              "none"},
+              "none", TakesEffect::kReload},
     ConfigKey{"limits.tenant_defaults", "", "",
               TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
                             return c.limits.tenant_defaults;
                           },
                           name_rule, name_rule},
-              "", "The same for tenants, over all their keys.", "none"},
+              "", "The same for tenants, over all their keys.", "none", TakesEffect::kReload},
     ConfigKey{"limits.rate_limit", "", "",
               TextType{[](Config& c) -> std::string& { return c.limits.rate_limit; }}, "",
               "A limit in requests, such as 10000/minute, that becomes total_tokens_per_minute of "
               "limits.key_defaults: so many times limits.tokens_per_request.",
-              "none"},
+              "none", TakesEffect::kReload},
     ConfigKey{"limits.tokens_per_request", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.limits.tokens_per_request; },
                           1, 1'000'000'000},
               "tokens",
               "What a request has on average; with the default 10,000 requests a minute are 2.1 "
               "million tokens a minute.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{"limits.prices", "", "",
               TextMapType{
                   [](Config& c) -> std::map<std::string, std::string>& { return c.limits.prices; },
                   printable_rule, printable_rule},
               "",
               "Prices by model, * for all others, such as \"input=250000 cached_input=25000 "
-              "output=1250000\": millionths of the currency for a million tokens.",
-              "none"},
+              "output=1250000 batch_permille=500\": millionths of the currency for a million "
+              "tokens, and the share that requests of message batches pay in thousandths (1000).",
+              "none", TakesEffect::kReload},
     ConfigKey{"limits.usage_folder", "--usage-folder", "PATH",
               TextType{[](Config& c) -> std::string& { return c.limits.usage_folder; }}, "",
               "Where usage and spent budgets are kept; auto takes the user's state folder, an "
@@ -340,36 +343,38 @@ const std::array kTable{
 
     ConfigKey{"log.level", "--log-level", "LEVEL",
               choice<[](Config& c) -> LogLevel& { return c.log.level; }>(kLogLevels), "",
-              "Least severity that is logged.", ""},
+              "Least severity that is logged.", "", TakesEffect::kReload},
     ConfigKey{"log.format", "--log-format", "FORMAT",
               choice<[](Config& c) -> LogFormat& { return c.log.format; }>(kLogFormats), "",
-              "Log lines for people or for machines.", ""},
+              "Log lines for people or for machines.", "", TakesEffect::kReload},
 
     ConfigKey{"stream.ping_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.stream.ping_seconds; }, 1,
                           3'600, "off", 0},
-              "seconds", "Silence on a stream after which a ping is sent.", ""},
+              "seconds", "Silence on a stream after which a ping is sent.", "",
+              TakesEffect::kReload},
 
     ConfigKey{"wire.strict", "", "", BooleanType{[](Config& c) -> bool& { return c.wire.strict; }},
               "",
               "Refuse what the hosted API refuses: missing fields, fields of other APIs, answers "
               "that do not fit the window.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{
         "wire.stream_profile", "", "",
         choice<[](Config& c) -> StreamProfile& { return c.wire.stream_profile; }>(kStreamProfiles),
         "",
         "Events of a stream: all, or only message_start, deltas and message_stop. A client "
         "chooses with the header anthropic-stream-profile.",
-        ""},
+        "", TakesEffect::kReload},
     ConfigKey{"wire.heartbeat", "", "",
               choice<[](Config& c) -> Heartbeat& { return c.wire.heartbeat; }>(kHeartbeats), "",
-              "What a silent stream sends: a ping, or a text delta without text.", ""},
+              "What a silent stream sends: a ping, or a text delta without text.", "",
+              TakesEffect::kReload},
     ConfigKey{"wire.default_stop_sequences", "", "",
               TextListType{[](Config& c) -> std::vector<std::string>& {
                 return c.wire.default_stop_sequences;
               }},
-              "", "Stop sequences of requests that bring none.", "none"},
+              "", "Stop sequences of requests that bring none.", "none", TakesEffect::kReload},
     ConfigKey{"wire.profiles", "", "",
               TextMapType{
                   [](Config& c) -> std::map<std::string, std::string>& { return c.wire.profiles; },
@@ -377,27 +382,28 @@ const std::array kTable{
               "",
               "Named settings, such as \"stream=folded strict=true heartbeat=empty_delta "
               "default_max_tokens=512\".",
-              "none"},
+              "none", TakesEffect::kReload},
     ConfigKey{"wire.version_profiles", "", "",
               TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
                             return c.wire.version_profiles;
                           },
                           printable_rule, name_rule},
-              "", "Values of the header anthropic-version and the profile of each.", "none"},
+              "", "Values of the header anthropic-version and the profile of each.", "none",
+              TakesEffect::kReload},
 
     ConfigKey{"prompt.strip_billing_header", "", "",
               BooleanType{[](Config& c) -> bool& { return c.prompt.habits.strip_billing_header; }},
               "",
               "Leave out a first system block that begins with x-anthropic-billing-header: it "
               "changes with every request and would keep prefixes from being reused.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{"prompt.volatile", "", "", TextListType{[](Config& c) -> std::vector<std::string>& {
                 return c.prompt.habits.volatile_patterns;
               }},
               "",
               "Patterns with * for text that changes with every request, such as \"Current time: "
               "*\": it is moved from the system prompt to the end of the prompt.",
-              "none"},
+              "none", TakesEffect::kReload},
     ConfigKey{"prompt.profiles", "", "",
               TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
                             return c.prompt.profiles;
@@ -408,20 +414,20 @@ const std::array kTable{
               "thinking, output_config, output_format, temperature, top_p, top_k, min_p, "
               "max_tokens and stop_sequences: they are prepared at start, and what they put in "
               "front of the first turn is a warm prefix.",
-              "none"},
+              "none", TakesEffect::kReload},
 
     ConfigKey{"documents.pdf_bytes_max", "", "",
               IntegerType{[](Config& c) -> std::uint64_t& { return c.documents.pdf_bytes_max; },
                           1'024, std::uint64_t{1} << 30},
-              "bytes", "Largest PDF document.", ""},
+              "bytes", "Largest PDF document.", "", TakesEffect::kReload},
     ConfigKey{
         "documents.pages_max", "", "",
         IntegerType{[](Config& c) -> std::uint32_t& { return c.documents.pages_max; }, 1, 100'000},
-        "pages", "Most pages of a PDF document.", ""},
+        "pages", "Most pages of a PDF document.", "", TakesEffect::kReload},
     ConfigKey{"documents.timeout_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.documents.timeout_seconds; },
                           1, 3'600},
-              "seconds", "Longest time to read one PDF document.", ""},
+              "seconds", "Longest time to read one PDF document.", "", TakesEffect::kReload},
 
     ConfigKey{"embeddings.model", "", "NAME|PATH",
               TextType{[](Config& c) -> std::string& { return c.embeddings.model; }}, "",
@@ -447,6 +453,10 @@ std::span<const ConfigKey> config_table() {
     const std::span<const ConfigKey> network = network_config_keys();
     std::vector<ConfigKey> all(network.begin(), network.end());
     all.insert(all.end(), kTable.begin(), kTable.end());
+    const std::span<const ConfigKey> queue = queue_config_keys();
+    all.insert(all.end(), queue.begin(), queue.end());
+    const std::span<const ConfigKey> metrics = metrics_config_keys();
+    all.insert(all.end(), metrics.begin(), metrics.end());
     return all;
   }();
   return kAll;

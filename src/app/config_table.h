@@ -92,6 +92,12 @@ struct TextMapType {
 using ConfigType = std::variant<IntegerType, NumberType, BooleanType, TextType, ChoiceType,
                                 TextListType, NumberListType, TextMapType>;
 
+/// When a changed value of a key comes into force.
+enum class TakesEffect : std::uint8_t {
+  kRestart,
+  kReload,  ///< on SIGHUP and POST /admin/reload (live_config.h)
+};
+
 struct ConfigKey {
   std::string_view path;        ///< section.key, as in YAML
   std::string_view flag;        ///< "--port"; empty when there is none
@@ -100,6 +106,7 @@ struct ConfigKey {
   std::string_view unit;          ///< for people; empty when there is none
   std::string_view help;          ///< a sentence
   std::string_view default_note;  ///< shown in place of a default that is computed
+  TakesEffect takes_effect = TakesEffect::kRestart;
 
   std::string_view section() const { return path.substr(0, path.find('.')); }
   std::string_view name() const { return path.substr(path.find('.') + 1); }

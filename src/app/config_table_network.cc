@@ -8,7 +8,9 @@ namespace zerohop {
 namespace {
 
 constexpr std::array<std::string_view, 3> kAuthRequired{"auto", "always", "never"};
+constexpr std::array<std::string_view, 2> kCoreDumps{"forbid", "allow"};
 constexpr std::array<std::string_view, 3> kProxyPolicies{"off", "optional", "required"};
+constexpr std::array<std::string_view, 2> kClientIdentities{"off", "key"};
 constexpr std::array<std::string_view, 3> kClientCertificates{"off", "optional", "required"};
 
 const std::array kTable{
@@ -25,32 +27,37 @@ const std::array kTable{
     ConfigKey{"server.connections_max", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.server.connections_max; }, 1,
                           1'000'000},
-              "connections", "Open client connections; further ones are closed at once.", ""},
+              "connections", "Open client connections; further ones are closed at once.", "",
+              TakesEffect::kReload},
     ConfigKey{"server.body_bytes_max", "", "",
               IntegerType{[](Config& c) -> std::uint64_t& { return c.server.body_bytes_max; },
                           1'024, std::uint64_t{1} << 30},
-              "bytes", "Largest request body.", ""},
+              "bytes", "Largest request body.", "", TakesEffect::kReload},
     ConfigKey{"server.head_timeout_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.server.head_timeout_seconds; },
                           1, kSecondsMax},
-              "seconds", "Longest time for a request's line and headers to arrive.", ""},
+              "seconds", "Longest time for a request's line and headers to arrive.", "",
+              TakesEffect::kReload},
     ConfigKey{"server.body_timeout_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.server.body_timeout_seconds; },
                           1, kSecondsMax},
-              "seconds", "Longest silence inside a request's body.", ""},
+              "seconds", "Longest silence inside a request's body.", "", TakesEffect::kReload},
     ConfigKey{"server.idle_timeout_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.server.idle_timeout_seconds; },
                           1, kSecondsMax},
-              "seconds", "Longest silence between two requests on one connection.", ""},
+              "seconds", "Longest silence between two requests on one connection.", "",
+              TakesEffect::kReload},
     ConfigKey{
         "server.write_timeout_seconds", "", "",
         IntegerType{[](Config& c) -> std::uint32_t& { return c.server.write_timeout_seconds; }, 1,
                     kSecondsMax},
-        "seconds", "Longest time that a client may leave bytes of its answer unread.", ""},
+        "seconds", "Longest time that a client may leave bytes of its answer unread.", "",
+        TakesEffect::kReload},
     ConfigKey{"server.drain_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.server.drain_seconds; }, 0,
                           kSecondsMax},
-              "seconds", "After SIGTERM, time for running answers to finish.", ""},
+              "seconds", "After SIGTERM, time for running answers to finish.", "",
+              TakesEffect::kReload},
     ConfigKey{
         "server.proxy_protocol", "", "",
         choice<[](Config& c) -> ProxyPolicy& { return c.server.proxy_protocol; }>(kProxyPolicies),
@@ -72,8 +79,8 @@ const std::array kTable{
         IntegerType{[](Config& c) -> std::uint32_t& { return c.server.address_connections_max; }, 1,
                     1'000'000, "off", 0},
         "connections",
-        "Open connections of one address, or of one IPv6 /64; further ones are closed at once.",
-        ""},
+        "Open connections of one address, or of one IPv6 /64; further ones are closed at once.", "",
+        TakesEffect::kReload},
     ConfigKey{"server.address_requests_per_minute", "", "",
               IntegerType{
                   [](Config& c) -> std::uint32_t& { return c.server.address_requests_per_minute; },
@@ -81,13 +88,19 @@ const std::array kTable{
               "requests",
               "Requests of one address, or of one IPv6 /64, a minute, before any key is looked at; "
               "further ones are refused with 429.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{
         "server.address_exempt", "", "", TextListType{[](Config& c) -> std::vector<std::string>& {
           return c.server.address_exempt;
         }},
         "",
         "Addresses and networks without limits for each address. Unix sockets have none anyway.",
+        "", TakesEffect::kReload},
+    ConfigKey{
+        "server.core_dumps", "", "",
+        choice<[](Config& c) -> CoreDumps& { return c.server.core_dumps; }>(kCoreDumps), "",
+        "Whether a crash may leave a core file, which would hold keys and prompts, and whether "
+        "debuggers of the same user may look into the process.",
         ""},
 
     ConfigKey{"tls.certificate", "--tls-certificate", "FILE",
@@ -108,6 +121,13 @@ const std::array kTable{
               "Whether clients are asked for a certificate, and whether they are served without "
               "one.",
               ""},
+    ConfigKey{"tls.client_identity", "", "",
+              choice<[](Config& c) -> ClientIdentity& { return c.tls.client_identity; }>(
+                  kClientIdentities),
+              "",
+              "Whether a client that shows a certificate and no key is served as the key of that "
+              "name: the certificate's first DNS name, else its common name.",
+              ""},
     ConfigKey{"tls.watch_seconds", "", "",
               IntegerType{[](Config& c) -> std::uint32_t& { return c.tls.watch_seconds; }, 1,
                           kSecondsMax, "off", 0},
@@ -125,18 +145,19 @@ const std::array kTable{
                             return c.instance.labels;
                           },
                           name_rule, printable_rule},
-              "", "Free labels of this instance.", "none"},
+              "", "Free labels of this instance.", "none", TakesEffect::kReload},
     ConfigKey{"instance.exclusive", "", "",
               BooleanType{[](Config& c) -> bool& { return c.instance.exclusive; }}, "",
               "Serve only keys of tenants of this pool, and requests that name this instance or a "
               "pattern that it fits in x-anthropic-instance-id; others get 421.",
-              ""},
+              "", TakesEffect::kReload},
     ConfigKey{"instance.label_headers", "", "",
               TextMapType{[](Config& c) -> std::map<std::string, std::string>& {
                             return c.instance.label_headers;
                           },
                           name_rule, name_rule},
-              "", "Labels that every answer carries, and the header of each.", "none"},
+              "", "Labels that every answer carries, and the header of each.", "none",
+              TakesEffect::kReload},
     ConfigKey{"instance.peers", "", "",
               TextMapType{
                   [](Config& c) -> std::map<std::string, std::string>& { return c.instance.peers; },
@@ -144,7 +165,7 @@ const std::array kTable{
               "",
               "Other instances and their addresses, for who asks here for one of them (421) and "
               "for /v1/instances.",
-              "none"},
+              "none", TakesEffect::kReload},
 
     ConfigKey{"auth.no_auth", "--no-auth", "",
               BooleanType{[](Config& c) -> bool& { return c.auth.no_auth; }}, "",

@@ -15,6 +15,10 @@ namespace zerohop {
 /// The keys of the sections server, tls, instance, auth and admin: who may reach the server, and as
 /// what it is known.
 std::span<const ConfigKey> network_config_keys();
+/// Those of the section metrics.
+std::span<const ConfigKey> metrics_config_keys();
+/// Those of the section queue.
+std::span<const ConfigKey> queue_config_keys();
 
 // `Member` is a captureless lambda Config& → enum&; the names stand in the order of the enum.
 template <auto Member>

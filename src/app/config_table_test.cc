@@ -94,6 +94,16 @@ TEST(ConfigTable, NamesTimesAndSizesWithTheirUnit) {
   }
 }
 
+TEST(ConfigMarkdown, SaysWhenAKeyTakesEffect) {
+  const std::string text = config_markdown();
+  const auto row = [&text](const std::string& path) {
+    const std::size_t begin = text.find("| `" + path + "` |");
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_NE(row("limits.prices").find("| reload |"), std::string::npos);
+  EXPECT_NE(row("server.port").find("| restart |"), std::string::npos);
+}
+
 TEST(ConfigTable, VariableIsThePathInCapitals) {
   EXPECT_EQ(find_config_key("server.unix_socket")->variable(), "ZEROHOP_SERVER_UNIX_SOCKET");
   EXPECT_EQ(find_config_key("server.nothing"), nullptr);

@@ -291,21 +291,25 @@ TEST(LoadConfig, RefusesToServeAPublicAddressWithoutKeysOnPurpose) {
 
 TEST(LoadConfig, RefusesSettingsThatContradictEachOther) {
   EXPECT_EQ(fault({.yaml = "engine: {batch_rows: 4, sequences: 8}\n"}),
-            "engine.batch_rows (4) must be at least engine.sequences (8): each running sequence "
+            "z.yaml:1: engine.batch_rows (4) must be at least engine.sequences (8): each running "
+            "sequence "
             "needs a row");
-  EXPECT_EQ(fault({.yaml = "engine: {kv_cells: 100, context_tokens: 200}\n"}),
-            "engine.kv_cells (100) must be at least engine.context_tokens (200), or auto");
+  EXPECT_EQ(
+      fault({.yaml = "engine: {kv_cells: 100, context_tokens: 200}\n"}),
+      "z.yaml:1: engine.kv_cells (100) must be at least engine.context_tokens (200), or auto");
   EXPECT_EQ(fault({.yaml = "engine: {sequences: 256, context_tokens: 8388608}\n"}),
-            "engine.sequences × engine.context_tokens (2147483648) exceeds 2147483647 cells; lower "
+            "z.yaml:1: engine.sequences × engine.context_tokens (2147483648) exceeds 2147483647 "
+            "cells; lower "
             "one of them or set engine.kv_cells");
 }
 
 TEST(IsLoopbackHost, KnowsEveryFormOfThisMachine) {
-  for (const char* host : {"localhost", "127.0.0.1", "127.8.9.10", "::1", "0:0:0:0:0:0:0:1"}) {
+  for (const char* host :
+       {"localhost", "127.0.0.1", "127.8.9.10", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"}) {
     EXPECT_TRUE(is_loopback_host(host)) << host;
   }
   for (const char* host : {"", "0.0.0.0", "::", "128.0.0.1", "127.0.0.1.example.org", "127.1",
-                           "::ffff:127.0.0.1", "10.0.0.1", "example.org"}) {
+                           "::ffff:10.0.0.1", "10.0.0.1", "example.org"}) {
     EXPECT_FALSE(is_loopback_host(host)) << host;
   }
 }

@@ -64,6 +64,7 @@ void append_row(std::string& out, const ConfigKey& key) {
   out.append(key.flag.empty() ? "–" : code(key.flag)).append(" | ");
   out.append(default_text(key)).append(" | ").append(allowed_values(key)).append(" | ");
   out.append(key.unit.empty() ? "–" : key.unit).append(" | ");
+  out.append(key.takes_effect == TakesEffect::kReload ? "reload" : "restart").append(" | ");
   out.append(cell(key.help)).append(" |\n");
 }
 
@@ -87,6 +88,12 @@ variables a list is written `a,b` and a map `name=text,name=text`.
 An unknown key, a value of the wrong type and a value out of range are errors: the program says
 where and ends with exit code 2. `zerohop check-config --config FILE` shows the effective settings
 and where each comes from, without starting anything.
+
+A running server reads all of it again on SIGHUP and on `POST /admin/reload`. Keys that take effect
+with a reload are changed all at once or, where anything is wrong, not at all: the error names file,
+line and key, and the old configuration stays. A request is served to its end by the configuration
+that it began under. Other keys that have changed are named in the answer and in the log, and wait
+for a restart. Flags and environment variables are those of the start.
 )";
 
 }  // namespace
@@ -133,7 +140,8 @@ std::string config_markdown() {
       section = key.section();
       out.append("\n## ").append(section).append("\n\n");
       out.append(
-          "| Key | Flag | Default | Allowed | Unit | Meaning |\n|---|---|---|---|---|---|\n");
+          "| Key | Flag | Default | Allowed | Unit | Takes effect | Meaning |\n"
+          "|---|---|---|---|---|---|---|\n");
     }
     append_row(out, key);
   }

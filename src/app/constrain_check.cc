@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "constrain/answer_schema.h"
 #include "constrain/grammar_machine.h"
 #include "constrain/grammar_syntax.h"
 
@@ -23,6 +24,13 @@ std::string bytes_from(ConstraintMachine& machine, MachineState state) {
     }
   }
   return bytes;
+}
+
+JsonMachineOptions judging_options(KeyOrder order) {
+  JsonMachineOptions options;
+  options.coding = TextCoding::kJsonAny;
+  options.key_order = order;
+  return options;
 }
 
 SchemaRefusal refusal_of(const Error& error) {
@@ -92,30 +100,35 @@ std::variant<ConstraintChecker::Made, SchemaRefusal> ConstraintChecker::make_sch
     const std::string& text) const {
   Made made;
   const TimePoint begin = clock_->now();
-  CompiledSchema compiled = compile_schema(text, options_.schema);
-  made.cost.compile = clock_->now() - begin;
+  CompiledSchema compiled = compile_answer_schema(text, options_.schema);
+  const TimePoint compiled_at = clock_->now();
+  made.cost.compile = compiled_at - begin;
   if (auto* refusal = std::get_if<SchemaRefusal>(&compiled)) return std::move(*refusal);
   const auto& form = std::get<std::shared_ptr<const SchemaForm>>(compiled);
   made.cost.nodes = form->nodes.size();
   made.cost.form_bytes = form->memory_bytes;
-  made.form = form;
-  const TimePoint compiled_at = clock_->now();
-  if (!json_machine_follows(form)) {
-    return SchemaRefusal{SchemaRefusal::Kind::kTooLarge, "", "",
-                         "its documents are too large to be followed"};
-  }
-  made.machine = machine_of(form, options_.key_order);
-  made.machine->start();
+  machine_of(form, options_.key_order)->start();
   made.cost.first_state = clock_->now() - compiled_at;
+  made.form = judging_form(text, form);
+  made.machine = machine_of(made.form, options_.key_order);
+  made.machine->start();
   return made;
+}
+
+// With numbers in any spelling, where that can be followed too.
+std::shared_ptr<const SchemaForm> ConstraintChecker::judging_form(
+    const std::string& text, std::shared_ptr<const SchemaForm> answers) const {
+  const CompiledSchema compiled = compile_schema(text, options_.schema);
+  const auto* form = std::get_if<std::shared_ptr<const SchemaForm>>(&compiled);
+  if (form == nullptr || !json_machine_follows(*form, judging_options(options_.key_order))) {
+    return answers;
+  }
+  return *form;
 }
 
 std::unique_ptr<ConstraintMachine> ConstraintChecker::machine_of(
     const std::shared_ptr<const SchemaForm>& form, KeyOrder order) const {
-  JsonMachineOptions options;
-  options.coding = TextCoding::kJsonAny;
-  options.key_order = order;
-  return make_json_machine(form, options);
+  return make_json_machine(form, judging_options(order));
 }
 
 std::variant<ConstraintChecker::Made, SchemaRefusal> ConstraintChecker::make(
@@ -192,30 +205,59 @@ TextFinding ConstraintChecker::judge(Subject& subject, std::string_view text) {
   return found;
 }
 
-CaseFinding ConstraintChecker::check(const CheckCase& wanted) {
-  CaseFinding finding;
-  finding.id = wanted.id;
-  auto made = make(wanted.constraint);
+void ConstraintChecker::drop_subject() {
+  if (subject_ && subject_->live && masks_) masks_->forget(subject_->live->cache_id());
+  subject_.reset();
+}
+
+// A file may have thousands of cases for one constraint, each with states of its own.
+ConstraintChecker::Subject& ConstraintChecker::subject_of(const ConstraintText& constraint) {
+  const bool same = subject_ && subject_->constraint == constraint;
+  if (same &&
+      (!subject_->live || subject_->live->machine().memory_bytes() <= LiveMachine::kBytesMax)) {
+    return *subject_;
+  }
+  drop_subject();
+  subject_.emplace();
+  subject_->constraint = constraint;
+  compile(*subject_);
+  return *subject_;
+}
+
+void ConstraintChecker::compile(Subject& subject) {
+  ++compiled_;
+  auto made = make(subject.constraint);
   if (auto* refusal = std::get_if<SchemaRefusal>(&made)) {
-    const bool rejects_all = refusal->kind == SchemaRefusal::Kind::kUnsatisfiable &&
-                             !wanted.texts.empty() && !wants_some_text(wanted);
-    finding.verdict = rejects_all ? CheckVerdict::kRight : CheckVerdict::kRefused;
-    finding.refusal = std::move(*refusal);
-    return finding;
+    subject.refusal = std::move(*refusal);
+    return;
   }
   auto& [machine, form, cost] = std::get<Made>(made);
   cost.first_bytes = machine->memory_bytes();
-  const auto live = std::make_shared<LiveMachine>(std::move(machine), ++cases_);
-  measure_first_mask(*live, cost);
-  cost.begins = bytes_from(live->machine(), live->machine().start());
-  cost.shortest = live->machine().shortest_end(live->machine().start());
-  finding.cost = std::move(cost);
-  Subject subject{live, form, nullptr};
+  subject.live = std::make_shared<LiveMachine>(std::move(machine), compiled_);
+  subject.form = std::move(form);
+  ConstraintMachine& live = subject.live->machine();
+  measure_first_mask(*subject.live, cost);
+  cost.begins = bytes_from(live, live.start());
+  cost.shortest = live.shortest_end(live.start());
+  subject.cost = std::move(cost);
+}
+
+CaseFinding ConstraintChecker::check(const CheckCase& wanted) {
+  CaseFinding finding;
+  finding.id = wanted.id;
+  Subject& subject = subject_of(wanted.constraint);
+  if (subject.refusal) {
+    const bool rejects_all = subject.refusal->kind == SchemaRefusal::Kind::kUnsatisfiable &&
+                             !wanted.texts.empty() && !wants_some_text(wanted);
+    finding.verdict = rejects_all ? CheckVerdict::kRight : CheckVerdict::kRefused;
+    finding.refusal = subject.refusal;
+    return finding;
+  }
+  finding.cost = subject.cost;
   for (const ExpectedText& each : wanted.texts) {
     finding.texts.push_back(judge(subject, each.text));
   }
   finding.verdict = verdict_of(wanted, finding.texts);
-  if (masks_) masks_->forget(live->cache_id());
   return finding;
 }
 

@@ -6,7 +6,9 @@
 //   by tokens  a session of the engine over a model's vocabulary, mask and check of every token:
 //              the text as the model itself writes it, and with the longest tokens first
 //
-// Escapes count in any spelling here, while answers have only those that are needed.
+// Whether a constraint is taken is decided as for requests (constrain/answer_schema.h). Texts are
+// judged more freely than answers are written: escapes and numbers count in any spelling. Cases in
+// a row with the same constraint share what was made of it.
 //
 // One thread; takes the time from the clock it is given, and decides nothing by it.
 #pragma once
@@ -34,6 +36,7 @@ struct ConstraintText {
   enum class Language : std::uint8_t { kSchema, kRegex, kGrammar };
   Language language = Language::kSchema;
   std::string text;
+  friend bool operator==(const ConstraintText&, const ConstraintText&) = default;
 };
 
 struct ExpectedText {
@@ -121,20 +124,31 @@ class ConstraintChecker {
   /// A schema that nothing satisfies rejects every text, so a case that wants no more is right.
   CaseFinding check(const CheckCase& wanted);
 
+  /// Constraints that were compiled, taken or refused.
+  std::uint64_t compiled() const { return compiled_; }
+
  private:
   struct Made {
     std::unique_ptr<ConstraintMachine> machine;
-    std::shared_ptr<const SchemaForm> form;  // null: not a schema
+    std::shared_ptr<const SchemaForm> form;  // that texts are held against; null: not a schema
     ConstraintCost cost;
   };
-  /// What texts of one case are held against.
+  /// What texts are held against: the constraint of the last case.
   struct Subject {
+    ConstraintText constraint;
+    std::optional<SchemaRefusal> refusal;  // then nothing else is there
+    ConstraintCost cost;
     std::shared_ptr<LiveMachine> live;
     std::shared_ptr<const SchemaForm> form;
     std::unique_ptr<ConstraintMachine> any_order;  // once a text was rejected
   };
+  Subject& subject_of(const ConstraintText& constraint);
+  void drop_subject();
+  void compile(Subject& subject);
   std::variant<Made, SchemaRefusal> make(const ConstraintText& constraint) const;
   std::variant<Made, SchemaRefusal> make_schema(const std::string& text) const;
+  std::shared_ptr<const SchemaForm> judging_form(const std::string& text,
+                                                 std::shared_ptr<const SchemaForm> answers) const;
   void measure_first_mask(LiveMachine& live, ConstraintCost& cost);
   TextFinding judge(Subject& subject, std::string_view text);
   bool accepted_in_any_order(Subject& subject, std::string_view text) const;
@@ -145,7 +159,8 @@ class ConstraintChecker {
   const Options options_;
   const Clock* clock_;
   std::unique_ptr<MaskCache> masks_;  // null without a vocabulary
-  std::uint64_t cases_ = 0;
+  std::optional<Subject> subject_;
+  std::uint64_t compiled_ = 0;
 };
 
 }  // namespace zerohop

@@ -8,6 +8,7 @@
 #include "app/constrain_cases.h"
 #include "app/constrain_check.h"
 #include "app/constrain_report.h"
+#include "app/constraint_service.h"
 #include "app/exit_code.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
@@ -135,6 +136,7 @@ Result<CheckTally> check_cases(ConstraintChecker& checker, const ConstrainCheckO
 
 Result<CheckTally> check(const Config& config, const ConstrainCheckOptions& options) {
   ConstraintChecker::Options checker_options;
+  checker_options.schema = schema_options_of(config.constraints);
   checker_options.schema.assert_formats = !options.ignore_formats;
   if (options.draft) checker_options.schema.draft = *options.draft;
   if (options.any_order) checker_options.key_order = JsonMachineOptions::KeyOrder::kAny;

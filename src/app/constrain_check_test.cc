@@ -54,6 +54,32 @@ TEST(ConstrainCheck, JudgesACaseByItsTexts) {
             CheckVerdict::kOver);
 }
 
+TEST(ConstrainCheck, CompilesAConstraintOnceForCasesInARow) {
+  Rig rig({.vocabulary = small_vocabulary()});
+  const std::string schema = R"({"type":"array","items":{"type":"integer"}})";
+  const CaseFinding first = rig.schema(schema, {{Wanted::kAccept, "[1]"}});
+  const CaseFinding second = rig.schema(schema, {{Wanted::kAccept, "[]"}, {Wanted::kReject, "1"}});
+  EXPECT_EQ(first.verdict, CheckVerdict::kRight);
+  EXPECT_EQ(second.verdict, CheckVerdict::kRight);
+  EXPECT_EQ(second.cost->shortest, first.cost->shortest);
+  EXPECT_EQ(rig.checker.compiled(), 1u);
+  EXPECT_EQ(rig.schema("false").verdict, CheckVerdict::kRefused);
+  EXPECT_EQ(rig.schema("false", {{Wanted::kReject, "1"}}).verdict, CheckVerdict::kRight);
+  EXPECT_EQ(rig.checker.compiled(), 2u);
+  EXPECT_EQ(rig.check({Language::kRegex, "false"}, {}).verdict, CheckVerdict::kRight);
+  EXPECT_EQ(rig.schema(schema, {{Wanted::kAccept, "[2]"}}).verdict, CheckVerdict::kRight);
+  EXPECT_EQ(rig.checker.compiled(), 4u);
+}
+
+// As JSON Schema has it; answers themselves write neither.
+TEST(ConstrainCheck, TakesNumbersInAnySpelling) {
+  Rig rig;
+  const std::string integer = R"({"type":"integer","minimum":10})";
+  EXPECT_EQ(rig.schema(integer, {{Wanted::kAccept, "1e1"}, {Wanted::kAccept, "11.0"}}).verdict,
+            CheckVerdict::kRight);
+  EXPECT_EQ(rig.schema(integer, {{Wanted::kReject, "9.0"}}).verdict, CheckVerdict::kRight);
+}
+
 TEST(ConstrainCheck, SaysHowFarATextWasRead) {
   Rig rig;
   const CaseFinding found = rig.schema(R"({"enum":["abc","abd"]})",

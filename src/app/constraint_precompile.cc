@@ -124,9 +124,10 @@ bool is_constrained(const Conversation& conversation) {
 }
 
 Result<void> compile(Service& service, Conversation conversation) {
-  apply_configured_habits(service, conversation);
+  const CallScope scope{service, service.live.get()};
+  apply_configured_habits(scope, conversation);
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, service.tier().prompts().prepare(conversation));
-  ZH_RETURN_IF_ERROR(constrain_answer(service, {prompt.output, conversation}));
+  ZH_RETURN_IF_ERROR(constrain_answer(scope, {prompt.output, conversation}));
   return {};
 }
 
@@ -155,7 +156,8 @@ Result<void> precompile_constraints(Service& service) {
   for (const std::string& file : service.config.constraints.precompile) {
     ZH_RETURN_IF_ERROR(compile_file(service, file));
   }
-  for (const RequestProfile& profile : service.profiles.all()) {
+  const std::shared_ptr<const LiveConfig> live = service.live.get();
+  for (const RequestProfile& profile : live->profiles.all()) {
     if (!is_constrained(profile.conversation)) continue;
     const Result<void> compiled = compile(service, profile.conversation);
     if (!compiled.ok()) {

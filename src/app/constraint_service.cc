@@ -101,6 +101,13 @@ struct ConstraintService::Work {
   std::size_t left = 0;
 };
 
+SchemaOptions schema_options_of(const ConstraintsConfig& config) {
+  SchemaOptions options;
+  options.limits.json.bytes_max = config.schema_bytes_max;
+  options.limits.work_max = config.work_max;
+  return options;
+}
+
 ConstraintService::ConstraintService(const ConstraintsConfig& config, const Clock& clock,
                                      Metrics& metrics)
     : config_(config),
@@ -152,13 +159,7 @@ SchemaVerdict ConstraintService::schema_machine(std::string_view schema, JsonLay
   std::string key(layout == JsonLayout::kSpaced ? "spaced " : "free ");
   key += schema;
   const auto verdict = schemas_.get(key, [&]() -> OnceCache<SchemaVerdict>::Made {
-    if (schema.size() > config_.schema_bytes_max) {
-      return {std::make_shared<const SchemaVerdict>(SchemaRefusal{
-                  SchemaRefusal::Kind::kTooLarge, "", "",
-                  "it has more than " + std::to_string(config_.schema_bytes_max) + " bytes"}),
-              0, false};
-    }
-    SchemaOptions options;
+    SchemaOptions options = schema_options_of(config_);
     options.limits.work_max = work.left;
     auto made = std::make_shared<const SchemaVerdict>(make_schema_machine(schema, layout, options));
     if (const auto* machine = std::get_if<std::shared_ptr<const SchemaMachine>>(made.get())) {

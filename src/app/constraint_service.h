@@ -33,6 +33,9 @@ struct ReadyConstraint {
   std::string relaxed;
 };
 
+/// What the configuration says about the schemas of one request.
+SchemaOptions schema_options_of(const ConstraintsConfig& config);
+
 class ConstraintService {
  public:
   /// Both outlive it.

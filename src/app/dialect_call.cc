@@ -13,13 +13,13 @@ ParseOptions parse_options_of(const WireProfile& profile) {
   return options;
 }
 
-Result<void> check_model(const Service& service, const TenantRecord& tenant,
+Result<void> check_model(const CallScope& scope, const TenantRecord& tenant,
                          std::string_view requested) {
   if (tenant.models.empty()) return {};
-  const std::string& tier = service.tier().name();
+  const std::string& tier = scope.service.tier().name();
   ZH_ASSIGN_OR_RETURN(const std::string name,
-                      resolve_model_name(service.config.model, tier, requested));
-  return check_resolved_model(service, tenant, name);
+                      resolve_model_name(scope.live->config.model, tier, requested));
+  return check_resolved_model(scope.service, tenant, name);
 }
 
 Result<void> check_resolved_model(const Service& service, const TenantRecord& tenant,
@@ -32,40 +32,42 @@ Result<void> check_resolved_model(const Service& service, const TenantRecord& te
       {}};
 }
 
-void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request) {
+void apply_server_habits(const CallScope& scope, const WireProfile& profile, ChatRequest& request) {
   if (request.generation.stop_sequences.empty()) {
     request.generation.stop_sequences = profile.default_stop_sequences;
   }
-  apply_configured_habits(service, request.conversation);
+  apply_configured_habits(scope, request.conversation);
 }
 
-void apply_configured_habits(Service& service, Conversation& conversation) {
-  if (!service.config.constraints.tools) conversation.constrain_tools = false;
-  const PromptHabits& habits = service.config.prompt.habits;
+void apply_configured_habits(const CallScope& scope, Conversation& conversation) {
+  Metrics& metrics = scope.service.metrics;
+  if (!scope.live->config.constraints.tools) conversation.constrain_tools = false;
+  const PromptHabits& habits = scope.live->config.prompt.habits;
   const HabitCounts counts = apply_prompt_habits(habits, conversation);
   if (counts.billing_headers > 0) {
-    service.metrics.count_prompt_rewrites("billing_header", counts.billing_headers);
+    metrics.count_prompt_rewrites("billing_header", counts.billing_headers);
   }
   for (std::size_t i = 0; i < counts.moved.size(); ++i) {
     if (counts.moved[i] == 0) continue;
-    service.metrics.count_prompt_rewrites(habits.volatile_patterns[i], counts.moved[i]);
+    metrics.count_prompt_rewrites(habits.volatile_patterns[i], counts.moved[i]);
   }
 }
 
-std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& request) {
-  if (service.profiles.all().empty()) return std::nullopt;
-  const RequestProfile* profile = service.profiles.match(request);
-  service.metrics.count_profile_request(profile == nullptr ? "none" : profile->name);
+std::optional<CompiledStops> profile_stops(const CallScope& scope, const ChatRequest& request) {
+  if (scope.live->profiles.all().empty()) return std::nullopt;
+  const RequestProfile* profile = scope.live->profiles.match(request);
+  scope.service.metrics.count_profile_request(profile == nullptr ? "none" : profile->name);
   if (profile == nullptr) return std::nullopt;
   return profile->stops;
 }
 
-Result<ReadyConstraint> constrain_answer(Service& service, const AnswerForm& form) {
+Result<ReadyConstraint> constrain_answer(const CallScope& scope, const AnswerForm& form) {
+  Service& service = scope.service;
   ReadyConstraint ready;
   const bool asked =
       form.plan.tool_syntax != nullptr || form.plan.rules.format != OutputFormat::kText;
   if (!asked) return ready;
-  if (!service.config.constraints.enabled) {
+  if (!scope.live->config.constraints.enabled) {
     ready.relaxed = "all constraints.enabled=false";
     return ready;
   }

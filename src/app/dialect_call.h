@@ -16,6 +16,7 @@
 #include "app/service.h"
 #include "app/tier.h"
 #include "core/request.h"
+#include "core/tenant.h"
 #include "prompt/live_values.h"
 
 namespace zerohop {
@@ -42,8 +43,24 @@ class DialectCall {
   virtual Conversation* conversation() = 0;
   /// After parse(): the model that the request names; may be empty.
   virtual const std::string& model() const = 0;
+  /// After parse(): the labels of the request's metadata; null where a dialect has none.
+  virtual const RequestLabels* labels() const { return nullptr; }
   /// On a worker. Errors: kInvalidRequest, kPromptTooLong, kNotFound (the model's name).
   virtual Result<PreparedCall> prepare() = 0;
+};
+
+/// What a call is begun under.
+struct CallScope {
+  Service& service;
+  std::shared_ptr<const LiveConfig> live;  ///< for the whole of it
+  /// That the operator gave its tenant; nothing: as each request asks.
+  std::optional<PriorityClass> tenant_class = std::nullopt;
+
+  /// In which a request that asks for `wanted` is served: nobody gets a better one than was given,
+  /// and everybody may step back.
+  PriorityClass served_class(PriorityClass wanted) const {
+    return wanted == PriorityClass::kBatch ? wanted : tenant_class.value_or(wanted);
+  }
 };
 
 // ---- What the dialects share ----
@@ -52,7 +69,7 @@ ParseOptions parse_options_of(const WireProfile& profile);
 
 /// Whether `tenant` may use the model behind the name that a request gave: one of its patterns must
 /// match that name (an alias) or the model's own. Errors: kPermission, kNotFound.
-Result<void> check_model(const Service& service, const TenantRecord& tenant,
+Result<void> check_model(const CallScope& scope, const TenantRecord& tenant,
                          std::string_view requested);
 
 /// The same where the name is resolved. Errors: kPermission.
@@ -61,12 +78,12 @@ Result<void> check_resolved_model(const Service& service, const TenantRecord& te
 
 /// The server's say on what a client sent: habits that spoil prefix reuse are undone and counted,
 /// stop sequences that it did not bring are filled in.
-void apply_server_habits(Service& service, const WireProfile& profile, ChatRequest& request);
-void apply_configured_habits(Service& service, Conversation& conversation);
+void apply_server_habits(const CallScope& scope, const WireProfile& profile, ChatRequest& request);
+void apply_configured_habits(const CallScope& scope, Conversation& conversation);
 
 /// The compiled stop sequences of the profile that `request` matches (request_profile.h), which is
 /// counted; nothing when it matches none.
-std::optional<CompiledStops> profile_stops(Service& service, const ChatRequest& request);
+std::optional<CompiledStops> profile_stops(const CallScope& scope, const ChatRequest& request);
 
 /// What decides about the form of an answer.
 struct AnswerForm {
@@ -77,7 +94,7 @@ struct AnswerForm {
 
 /// On a worker: the constraint of an answer, compiled or from the cache. Errors: kInvalidRequest
 /// (what cannot be enforced; max_tokens too small for the shortest answer).
-Result<ReadyConstraint> constrain_answer(Service& service, const AnswerForm& form);
+Result<ReadyConstraint> constrain_answer(const CallScope& scope, const AnswerForm& form);
 
 /// What the conversation makes likelier in calls (prompt/live_values.h); null: nothing.
 std::shared_ptr<const std::vector<SoftRule>> soft_rules_of(LiveValues& values);

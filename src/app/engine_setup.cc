@@ -6,15 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "app/config_error.h"
 #include "app/machine.h"
 #include "core/limits.h"
 
 namespace zerohop {
 namespace {
-
-Error wrong(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
-}
 
 // Models trained for long contexts would take gigabytes of cells for each sequence unasked.
 constexpr std::uint32_t kDefaultWindowMax = 8192;
@@ -113,53 +110,105 @@ std::string why_layout(const EngineConfig& config,
 
 Result<void> check_context_options(const ContextOptions& options, const ModelInfo& info) {
   if (info.attention == AttentionType::kWholeText) {
-    return wrong("model.name: '" + info.name +
-                 "' is not a model that generates text token by token; it can be "
-                 "embeddings.model");
+    return configuration_error("model.name: '" + info.name +
+                               "' is not a model that generates text token by token; it can be "
+                               "embeddings.model");
   }
   if (info.context_trained != 0 && options.window > info.context_trained) {
-    return wrong("engine.context_tokens: " + std::to_string(options.window) +
-                 " is more than the model was trained for (" +
-                 std::to_string(info.context_trained) + ")");
+    return configuration_error("engine.context_tokens: " + std::to_string(options.window) +
+                               " is more than the model was trained for (" +
+                               std::to_string(info.context_trained) + ")");
   }
   if (options.cells != 0 && options.cells < options.window) {
-    return wrong("engine.kv_cells: " + std::to_string(options.cells) +
-                 " cells cannot hold one request of " + std::to_string(options.window) +
-                 " tokens (engine.context_tokens)");
+    return configuration_error("engine.kv_cells: " + std::to_string(options.cells) +
+                               " cells cannot hold one request of " +
+                               std::to_string(options.window) + " tokens (engine.context_tokens)");
   }
   if (options.batch_rows < options.sequences) {
-    return wrong("engine.batch_rows: " + std::to_string(options.batch_rows) +
-                 " rows are fewer than the sequences that each need one (" +
-                 std::to_string(options.sequences) + ")");
+    return configuration_error("engine.batch_rows: " + std::to_string(options.batch_rows) +
+                               " rows are fewer than the sequences that each need one (" +
+                               std::to_string(options.sequences) + ")");
   }
   return {};
 }
 
 Result<FairQueueOptions> fairness_options(const SchedulerConfig& config, std::uint32_t sequences) {
   if (config.class_weights.size() != kPriorityClasses) {
-    return wrong("scheduler.class_weights: needs three numbers, of priority, standard and batch");
+    return configuration_error(
+        "scheduler.class_weights: needs three numbers, of priority, standard and batch");
   }
   if (config.reserved_sequences.size() != kPriorityClasses) {
-    return wrong("scheduler.reserved_sequences: needs three, of priority, standard and batch");
+    return configuration_error(
+        "scheduler.reserved_sequences: needs three, of priority, standard and batch");
   }
   FairQueueOptions options;
   options.sequences = sequences;
   double reserved = 0;
   for (std::size_t i = 0; i < kPriorityClasses; ++i) {
     const double count = config.reserved_sequences[i];
-    if (!(config.class_weights[i] > 0)) return wrong("scheduler.class_weights: must be above 0");
+    if (!(config.class_weights[i] > 0))
+      return configuration_error("scheduler.class_weights: must be above 0");
     if (count != std::floor(count)) {
-      return wrong("scheduler.reserved_sequences: must be whole numbers");
+      return configuration_error("scheduler.reserved_sequences: must be whole numbers");
     }
     reserved += count;
     if (reserved >= sequences && reserved > 0) {
-      return wrong("scheduler.reserved_sequences: together fewer than engine.sequences (" +
-                   std::to_string(sequences) + ")");
+      return configuration_error(
+          "scheduler.reserved_sequences: together fewer than engine.sequences (" +
+          std::to_string(sequences) + ")");
     }
     options.classes[i] = {config.class_weights[i], static_cast<std::uint32_t>(count)};
   }
   return options;
 }
+
+Result<ConcurrencyOptions> concurrency_options(const QueueConfig& config,
+                                               const SequenceCounts& counts) {
+  const auto at_most = [&counts](std::string_view key, std::uint32_t number) -> Result<void> {
+    if (number <= counts.sequences) return {};
+    return configuration_error("queue." + std::string(key) + ": " + std::to_string(number) +
+                               " is more than engine.sequences (" +
+                               std::to_string(counts.sequences) + "), of which the library has " +
+                               std::to_string(limits::kSequencesMax) + " at most");
+  };
+  const bool moves = config.max_concurrent_requests == QueueConfig::kAuto;
+  const std::uint32_t most =
+      moves ? config.concurrent_requests_max : config.max_concurrent_requests;
+  ZH_RETURN_IF_ERROR(at_most(moves ? "concurrent_requests_max" : "max_concurrent_requests", most));
+  ConcurrencyOptions options;
+  options.ceiling = most == 0 ? counts.sequences : most;
+  options.floor = moves ? config.concurrent_requests_min : options.ceiling;
+  if (options.floor > options.ceiling) {
+    return configuration_error("queue.concurrent_requests_min: " + std::to_string(options.floor) +
+                               " is more than the most that run at once (" +
+                               std::to_string(options.ceiling) + ")");
+  }
+  if (counts.reserved >= options.floor && counts.reserved > 0) {
+    return configuration_error(
+        "scheduler.reserved_sequences and queue.pool_reserved_sequences: together fewer than the "
+        "requests that run at once (" +
+        std::to_string(options.floor) + ")");
+  }
+  return options;
+}
+
+namespace {
+
+QueueLimits queue_limits(const QueueConfig& config) {
+  QueueLimits queue;
+  queue.requests_max = config.requests_max;
+  queue.tokens_max = config.tokens_max;
+  queue.tenant_share = config.tenant_share_percent / 100.0;
+  return queue;
+}
+
+std::uint32_t reserved_in_all(const FairQueueOptions& fairness) {
+  std::uint32_t reserved = fairness.pool_reserved_sequences;
+  for (const ClassShare& share : fairness.classes) reserved += share.reserved_sequences;
+  return reserved;
+}
+
+}  // namespace
 
 Result<EngineOptions> engine_options(const EngineSetup& setup, const ContextOptions& context) {
   EngineOptions options;
@@ -174,6 +223,11 @@ Result<EngineOptions> engine_options(const EngineSetup& setup, const ContextOpti
   options.cache.keep = setup.cache.keep;
   options.cache.order = setup.cache.eviction;
   ZH_ASSIGN_OR_RETURN(options.fairness, fairness_options(setup.scheduler, context.sequences));
+  options.fairness.pool_reserved_sequences = setup.queue.pool_reserved_sequences;
+  ZH_ASSIGN_OR_RETURN(
+      options.concurrency,
+      concurrency_options(setup.queue, {context.sequences, reserved_in_all(options.fairness)}));
+  options.queue = queue_limits(setup.queue);
   options.pressure.wait_max = std::chrono::seconds(setup.scheduler.max_wait_seconds);
   return options;
 }

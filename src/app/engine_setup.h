@@ -19,6 +19,7 @@ struct EngineSetup {
   EngineConfig engine;
   CacheConfig cache;
   SchedulerConfig scheduler;
+  QueueConfig queue = {};
 };
 
 /// "unified" or "streams".
@@ -40,8 +41,17 @@ std::string why_layout(const EngineConfig& config,
 Result<void> check_context_options(const ContextOptions& options, const ModelInfo& model);
 
 /// For a context that was made with `context`. Errors: kConfiguration (classes without a weight,
-/// more reserved sequences than there are).
+/// more reserved or concurrent sequences than there are).
 Result<EngineOptions> engine_options(const EngineSetup& setup, const ContextOptions& context);
+
+/// How many sequences run at once, of `sequences` that there are and `reserved` that are kept for
+/// their classes. Errors: kConfiguration.
+struct SequenceCounts {
+  std::uint32_t sequences = 0;
+  std::uint32_t reserved = 0;
+};
+Result<ConcurrencyOptions> concurrency_options(const QueueConfig& config,
+                                               const SequenceCounts& counts);
 
 /// Weights and reservations of the classes. Errors: as above.
 Result<FairQueueOptions> fairness_options(const SchedulerConfig& config, std::uint32_t sequences);

@@ -58,6 +58,61 @@ TEST(EngineSetup, GivesParkedPrefixesTheIdsThatAreLeft) {
   EXPECT_FALSE(context_options(config, model).full_window_cache);
 }
 
+TEST(EngineSetup, RunsAsManyAtOnceAsItIsTold) {
+  const SequenceCounts counts{8, 0};
+  QueueConfig queue;
+  EXPECT_EQ(concurrency_options(queue, counts)->ceiling, 8u);
+  EXPECT_EQ(concurrency_options(queue, counts)->floor, 8u);
+  queue.max_concurrent_requests = 3;
+  EXPECT_EQ(concurrency_options(queue, counts)->ceiling, 3u);
+  EXPECT_EQ(concurrency_options(queue, counts)->floor, 3u);
+  queue.max_concurrent_requests = QueueConfig::kAuto;
+  queue.concurrent_requests_min = 2;
+  EXPECT_EQ(concurrency_options(queue, counts)->ceiling, 8u);
+  EXPECT_EQ(concurrency_options(queue, counts)->floor, 2u);
+  queue.concurrent_requests_max = 5;
+  EXPECT_EQ(concurrency_options(queue, counts)->ceiling, 5u);
+}
+
+TEST(EngineSetup, RefusesMoreAtOnceThanThereAreSequences) {
+  const auto complaint_of = [](const QueueConfig& queue, std::uint32_t reserved = 0) {
+    const auto options = concurrency_options(queue, {8, reserved});
+    return options.ok() ? std::string() : options.error().message;
+  };
+  QueueConfig queue;
+  queue.max_concurrent_requests = 9;
+  EXPECT_EQ(complaint_of(queue),
+            "queue.max_concurrent_requests: 9 is more than engine.sequences (8), of which the "
+            "library has 256 at most");
+  queue.max_concurrent_requests = QueueConfig::kAuto;
+  queue.concurrent_requests_max = 9;
+  EXPECT_NE(complaint_of(queue).find("queue.concurrent_requests_max: 9"), std::string::npos);
+  queue.concurrent_requests_max = 4;
+  queue.concurrent_requests_min = 5;
+  EXPECT_NE(complaint_of(queue).find("queue.concurrent_requests_min: 5"), std::string::npos);
+  queue.concurrent_requests_min = 2;
+  EXPECT_EQ(complaint_of(queue, 1), "");
+  EXPECT_NE(complaint_of(queue, 2).find("reserved_sequences"), std::string::npos);
+}
+
+TEST(EngineSetup, BoundsTheQueue) {
+  EngineSetup setup;
+  setup.queue.requests_max = 5;
+  setup.queue.tokens_max = 1'000;
+  setup.queue.tenant_share_percent = 25;
+  setup.queue.pool_reserved_sequences = 2;
+  ContextOptions context;
+  context.sequences = 4;
+  const auto options = engine_options(setup, context);
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->queue.requests_max, 5u);
+  EXPECT_EQ(options->queue.tokens_max, 1'000u);
+  EXPECT_EQ(options->queue.tenant_share, 0.25);
+  EXPECT_EQ(options->fairness.pool_reserved_sequences, 2u);
+  setup.queue.pool_reserved_sequences = 4;
+  EXPECT_FALSE(engine_options(setup, context).ok());
+}
+
 TEST(EngineSetup, GivesTheCacheItsCaps) {
   EngineSetup setup;
   setup.engine.host_cache_bytes = 1'000;

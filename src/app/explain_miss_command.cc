@@ -3,10 +3,10 @@
 #include <iostream>
 #include <iterator>
 
+#include "app/ask_server.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/explain_miss.h"
-#include "app/http_get.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "prompt/prompt_habits.h"
@@ -45,9 +45,7 @@ Result<std::string> compare_files(const Config& config, const ExplainMissOptions
 
 Result<std::string> explain(const Config& config, const ExplainMissOptions& options) {
   if (!options.files.empty()) return compare_files(config, options);
-  std::string url = options.url;
-  while (url.ends_with('/')) url.pop_back();
-  ZH_ASSIGN_OR_RETURN(const std::string body, http_get(url + "/v1/cache/misses"));
+  ZH_ASSIGN_OR_RETURN(const std::string body, ask_server(options.server, "/v1/cache/misses"));
   return misses_text(body);
 }
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "api/openai_wire.h"
+#include "app/answer_joining.h"
 #include "app/document_text.h"
-#include "app/generation_clock.h"
 #include "app/json_response.h"
+#include "app/queue_door.h"
 #include "app/request_context.h"
 #include "app/request_schedule.h"
-#include "app/stream_reader.h"
+#include "app/running_answer.h"
 #include "app/worker_pool.h"
 #include "http/sse.h"
 
@@ -27,76 +27,143 @@ bool waits_for_documents(const Conversation* conversation) {
   return conversation != nullptr && has_unread_documents(*conversation);
 }
 
+// One HTTP request: begins an answer or joins one, and hands it to its client.
 class GenerationCall {
  public:
   GenerationCall(Service& service, Exchange& exchange, std::unique_ptr<DialectCall> call)
       : service_(service),
         exchange_(exchange),
         call_(std::move(call)),
-        context_(*context_of(exchange.ticket())),
-        timing_(service.clock, service.metrics, exchange.request().received_at) {}
+        context_(*context_of(exchange.ticket())) {}
 
   Awaitable<void> run() {
     advance(RequestState::kValidating);
     const RequestHead& head = exchange_.request().head;
-    const RequestTenant tenant = tenant_of(service_.config, context_.caller, head.headers);
+    const RequestTenant tenant = tenant_of(context_.live->config, context_.caller, head.headers);
     Result<RequestSchedule> schedule = read_schedule(tenant, head, exchange_.request().received_at);
     if (!schedule.ok()) {
       co_await refuse(std::move(schedule).error());
       co_return;
     }
-    UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body()};
-    Result<PreparedCall> prepared = co_await prepare_call(service_, std::move(unread));
-    if (!prepared.ok()) {
-      co_await refuse(std::move(prepared).error());
-      co_return;
-    }
-    context_.constraint_relaxed = prepared->relaxed;
-    if (exchange_.peer_gone()) {
-      cancelled();
-      co_return;
-    }
-    const Result<void> limited = service_.limits.attach(context_.limit, served_by(), *prepared);
-    if (!limited.ok()) {
-      co_await refuse(limited.error());
-      co_return;
-    }
-    usages_.resize(prepared->choices.size());
-    choices_per_prompt_ = prepared->choices_per_prompt;
-    Result<std::vector<std::shared_ptr<TokenStream>>> streams = submit(*prepared, *schedule);
-    if (!streams.ok()) {
-      co_await refuse(std::move(streams).error());
-      co_return;
-    }
-    advance(RequestState::kInferring);
-    StreamReader reader(exchange_.executor(), std::move(streams).value());
-    exchange_.on_peer_gone([&reader] { reader.interrupt(); });
-    if (prepared->stream != nullptr) {
-      co_await answer_streamed(reader, *prepared->stream);
+    const auto identity = join_identity(context_.caller, head, context_.live->config.queue);
+    if (identity) co_await join(*identity);
+    const bool joined = reader_.has_value();
+    if (!joined) attach(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
+    if (leads_) {
+      co_await begin(*schedule);
     } else {
-      co_await answer_whole(reader, *prepared->whole);
+      co_await await_begin();
     }
+    if (!is_final(context_.life.state())) co_await answer();
+    note_answer();
     exchange_.on_peer_gone(nullptr);
   }
 
  private:
+  AnswerOwner owner() const {
+    return {context_.live, context_.caller, context_.request_id, exchange_.request().received_at};
+  }
+
+  void attach(std::shared_ptr<RunningAnswer> answer) {
+    reader_.emplace(std::move(answer), exchange_.executor());
+    exchange_.on_peer_gone([this] { reader_->interrupt(); });
+  }
+
+  // The answer to the same request, if it runs; else a new one, which repetitions can join.
+  Awaitable<void> join(const JoinIdentity& identity) {
+    auto work = [&identity, &body = exchange_.request().body] {
+      return join_digest(identity, body);
+    };
+    const Sha256Digest digest = co_await run_on_worker(service_.workers, std::move(work));
+    std::shared_ptr<RunningAnswer> answer;
+    if (identity.may_join) answer = service_.joinable.find(digest);
+    if (answer != nullptr) {
+      leads_ = false;
+      service_.queue_metrics.count_joined();
+    } else {
+      answer = std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kAll);
+      service_.joinable.add(digest, answer);
+    }
+    attach(std::move(answer));
+  }
+
+  // From the body to the engine. When it returns the request has come to its end, or the answer is
+  // computed.
+  Awaitable<void> begin(const RequestSchedule& schedule) {
+    RunningAnswer& running = reader_->answer();
+    UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body(), &context_.notes};
+    CallScope scope{service_, context_.live};
+    Result<PreparedCall> prepared = co_await prepare_call(std::move(scope), std::move(unread));
+    // Others may wait for it by now.
+    if (exchange_.peer_gone() && running.readers() == 1) {
+      cancelled();
+      co_return;
+    }
+    Result<void> begun;
+    if (prepared.ok()) {
+      begun = start(running, std::move(prepared).value(), schedule);
+    } else {
+      begun = std::move(prepared).error();
+    }
+    if (!begun.ok()) running.fail(begun.error());
+    co_await settle_begin();
+  }
+
+  // Somebody else has begun the same and is not as far as the engine yet.
+  Awaitable<void> await_begin() {
+    while (reader_->answer().preparing() && !exchange_.peer_gone()) {
+      co_await reader_->wait(kForEver);
+    }
+    co_await settle_begin();
+  }
+
+  Awaitable<void> settle_begin() {
+    const RunningAnswer& running = reader_->answer();
+    if (exchange_.peer_gone()) {
+      cancelled();
+    } else if (running.over() && !has_output()) {
+      Error error = *running.failure();
+      co_await refuse(std::move(error));
+    } else {
+      advance(RequestState::kInferring);
+    }
+  }
+
+  bool has_output() const { return reader_->answer().failure() == nullptr || head_out_; }
+
+  Result<void> start(RunningAnswer& running, PreparedCall prepared,
+                     const RequestSchedule& schedule) {
+    note_call(prepared, schedule);
+    ZH_RETURN_IF_ERROR(service_.limits.attach(context_.limit, served_by(), prepared));
+    RunningAnswer::Start start;
+    start.priority = prepared.choices.front().request.scheduling.priority;
+    context_.notes.priority = start.priority;
+    start.submitted_at = service_.clock.now();
+    start.executor = exchange_.executor();
+    ZH_ASSIGN_OR_RETURN(start.streams, submit(prepared, schedule));
+    start.call = std::move(prepared);
+    start.limit = std::move(context_.limit);
+    running.begin(std::move(start));
+    return {};
+  }
+
   // All or none: what was submitted before a refusal is cancelled with its stream.
   Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call,
                                                            const RequestSchedule& schedule) {
     const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
-    if (deadline_of(schedule, shape)) {
-      const std::chrono::milliseconds objective(service_.config.engine.itl_objective_ms);
-      const double part = service_.tier().loop().part_in_front(schedule.tenant.tenant);
-      ZH_RETURN_IF_ERROR(check_deadline(
-          schedule, shape, {service_.tier().snapshot(), service_.clock.now(), objective, part}));
-    }
+    for (PreparedGeneration& choice : call.choices) apply_schedule(schedule, shape, choice.request);
+    const EngineRequest& first = call.choices.front().request;
+    const QueueQuestion question{schedule, context_.live->config, shape, first.scheduling.priority,
+                                 first.max_tokens};
+    ZH_RETURN_IF_ERROR(check_queue_at_submit(service_, question));
     std::vector<std::shared_ptr<TokenStream>> streams;
     for (PreparedGeneration& choice : call.choices) {
-      apply_schedule(schedule, shape, choice.request);
       auto stream = service_.tier().submit(std::move(choice));
       if (!stream.ok()) {
         for (const auto& earlier : streams) earlier->cancel();
-        return std::move(stream).error();
+        Error error = std::move(stream).error();
+        if (error.code == ErrorCode::kOverloaded) advise_by_queue(service_, error);
+        return error;
       }
       streams.push_back(std::move(stream).value());
     }
@@ -105,136 +172,119 @@ class GenerationCall {
 
   ServedBy served_by() const { return {service_.tier().name(), service_.tier().window()}; }
 
-  // The numbers that the reply shows. Nothing is billed for an answer that the server did not bring
-  // to its end.
-  void bill() { bill(openai_usage(usages_, choices_per_prompt_)); }
-
-  // The client did not wait for the end: what was computed for it and let out.
-  void bill_cancelled() {
-    if (!started_) return context_.limit.release();
-    OpenAiUsage usage = openai_usage(usages_, choices_per_prompt_);
-    usage.output_tokens = context_.limit.served();
-    bill(usage);
-  }
-
-  void bill(const OpenAiUsage& usage) {
-    const BilledTokens tokens{usage.prompt_tokens - usage.cached_tokens, usage.cached_tokens,
-                              usage.output_tokens};
-    context_.granted = context_.limit.grant();
-    service_.limits.settle(context_.limit, {&context_.caller, service_.tier().name(), tokens});
-  }
-
   void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
 
   Awaitable<void> refuse(Error error) {
+    note_answer();
     return refuse_request(service_, exchange_, std::move(error));
   }
 
   void cancelled() {
-    bill_cancelled();
-    service_.metrics.count_cancellation(timing_.phase());
+    reader_->leave();
     advance(RequestState::kCancelled);
   }
 
-  void note(const ChoiceEvent& entry) {
-    const Event& event = entry.event;
-    timing_.note(event);
-    if (const auto* started = std::get_if<Started>(&event)) {
-      usages_[entry.choice] = started->usage;
-      note_start(*started);
-    }
-    if (const auto* finished = std::get_if<Finished>(&event)) {
-      usages_[entry.choice] = finished->usage;
-      context_.usage = finished->usage;
-      context_.stop_reason = finish_reason_name(finished->reason);
+  // What the log and the metrics tell of the request itself.
+  void note_call(const PreparedCall& call, const RequestSchedule& schedule) {
+    RequestNotes& notes = context_.notes;
+    notes.cache_key = schedule.affinity;
+    notes.streamed = call.stream != nullptr;
+    for (const PreparedGeneration& choice : call.choices) {
+      notes.max_tokens += choice.request.max_tokens;
     }
   }
 
-  void note_start(const Started& started) {
-    started_ = true;
-    context_.usage = started.usage;
-    context_.soft_max_tokens = std::max(context_.soft_max_tokens, started.soft_max_tokens);
-    const auto now = service_.clock.wall().time_since_epoch();
-    service_.misses.record({std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-                            context_.request_id, started.usage.prompt_tokens,
-                            started.usage.prompt_tokens_cached, started.miss});
+  // What headers, log and console tell of the answer, as far as it has come.
+  void note_answer() {
+    if (!reader_) return;
+    const RunningAnswer& running = reader_->answer();
+    // What joined was computed for somebody else, in whose counts it is.
+    if (leads_) context_.usage = running.usage();
+    context_.notes.streamed = running.streamed();
+    context_.stop_reason = running.stop_reason();
+    context_.soft_max_tokens = running.soft_max_tokens();
+    context_.constraint_relaxed = running.relaxed();
+    context_.pieces_out = running.pieces();
+    if (const auto granted = running.granted()) context_.granted = granted;
+    context_.notes.queue = running.clock().queued();
+    context_.notes.first_text = running.clock().first_text();
+    context_.notes.miss = running.miss();
+    if (running.failure() != nullptr) context_.notes.failure = *running.failure();
   }
 
-  Awaitable<void> answer_whole(StreamReader& reader, WholeReply& reply) {
-    std::vector<ChoiceEvent> events;
-    while (!reader.ended() && !reply.complete()) {
-      co_await reader.read(kForEver, events);
+  Awaitable<void> answer() {
+    return reader_->answer().streamed() ? answer_streamed() : answer_whole();
+  }
+
+  Awaitable<void> answer_whole() {
+    RunningAnswer& running = reader_->answer();
+    for (running.pull(); !running.over(); running.pull()) {
+      co_await reader_->wait(kForEver);
       if (exchange_.peer_gone()) {
         cancelled();
         co_return;
       }
-      for (const ChoiceEvent& entry : events) {
-        note(entry);
-        if (!reply.complete()) reply.add(entry.choice, entry.event);
-      }
-      events.clear();
     }
-    if (reply.failure() != nullptr) {
-      co_await refuse(*reply.failure());
+    note_answer();
+    if (running.failure() != nullptr) {
+      Error error = *running.failure();
+      co_await refuse(std::move(error));
       co_return;
     }
-    bill();
     advance(RequestState::kStreaming);
-    HttpResponse response = json_response(200, reply.body());
+    HttpResponse response = json_response(200, running.body());
     co_await exchange_.respond(std::move(response));
     advance(exchange_.peer_gone() ? RequestState::kCancelled : RequestState::kDone);
   }
 
-  Awaitable<void> answer_streamed(StreamReader& reader, ReplyStream& reply) {
-    std::vector<ChoiceEvent> events;
-    std::string bytes;
-    bool failed = false;
-    while (!reply.ended()) {
-      co_await reader.read(silence(), events);
+  Awaitable<void> answer_streamed() {
+    RunningAnswer& running = reader_->answer();
+    for (bool silent = false, last = false; !last;) {
+      running.pull();
       if (exchange_.peer_gone()) {
         cancelled();
         co_return;
       }
       // Nothing is out yet: a failure can still be a status.
-      if (!head_out_) {
-        const auto failure = std::ranges::find_if(events, [](const ChoiceEvent& entry) {
-          return std::holds_alternative<Failed>(entry.event);
-        });
-        if (failure != events.end()) {
-          co_await refuse(std::move(std::get<Failed>(failure->event).error));
-          co_return;
-        }
-      }
-      for (const ChoiceEvent& entry : events) {
-        note(entry);
-        if (const auto* failure = std::get_if<Failed>(&entry.event)) {
-          service_.metrics.count_refusal(failure->error.code);
-          failed = true;
-        }
-        if (!reply.ended()) reply.append(entry.choice, entry.event, bytes);
-      }
-      if (reply.ended() && !failed) bill();
-      const bool silent = events.empty();
-      events.clear();
-      const bool sent = co_await send(reply, bytes, silent);
-      if (!sent) {
-        cancelled();
+      if (!has_output()) {
+        Error error = *running.failure();
+        co_await refuse(std::move(error));
         co_return;
       }
-      bytes.clear();
+      std::string bytes = reader_->take();
+      last = running.over();
+      if (silent || last || !bytes.empty()) {
+        note_answer();
+        const bool sent = co_await send(std::move(bytes), last, silent);
+        if (!sent) {
+          cancelled();
+          co_return;
+        }
+        silent = false;
+      }
+      // More may have come while it was sent.
+      if (last || running.over()) continue;
+      const bool news = co_await reader_->wait(silence());
+      silent = !news;
     }
-    advance(failed ? RequestState::kFailed : RequestState::kDone);
+    end_streamed();
+  }
+
+  void end_streamed() {
+    const Error* failure = reader_->answer().failure();
+    if (failure != nullptr) service_.metrics.count_refusal(failure->code);
+    advance(failure != nullptr ? RequestState::kFailed : RequestState::kDone);
   }
 
   // How long the reader may wait before something has to be sent.
   Duration silence() const {
     if (!head_out_) return kFirstByte;
-    const std::uint32_t seconds = service_.config.stream.ping_seconds;
+    const std::uint32_t seconds = context_.live->config.stream.ping_seconds;
     return seconds == 0 ? Duration(kForEver) : Duration(std::chrono::seconds(seconds));
   }
 
   // False when the peer is gone.
-  Awaitable<bool> send(ReplyStream& reply, std::string& bytes, bool silent) {
+  Awaitable<bool> send(std::string bytes, bool last, bool silent) {
     if (!head_out_) {
       std::vector<HeaderField> headers = event_stream_headers();
       const bool open = co_await exchange_.begin_stream(200, std::move(headers));
@@ -242,21 +292,21 @@ class GenerationCall {
       head_out_ = true;
       advance(RequestState::kStreaming);
       if (silent) co_return co_await exchange_.flush();
-    } else if (silent) {
-      reply.append_keep_alive(bytes);
+    } else if (silent && bytes.empty() && !last) {
+      reader_->answer().append_keep_alive(bytes);
     }
-    if (reply.ended()) co_return co_await exchange_.end_stream(bytes);
-    co_return co_await exchange_.write(bytes);
+    const TimePoint began = service_.clock.now();
+    const bool sent = last ? co_await exchange_.end_stream(bytes) : co_await exchange_.write(bytes);
+    service_.tier_metrics->answers.written(service_.clock.now() - began);
+    co_return sent;
   }
 
   Service& service_;
   Exchange& exchange_;
   const std::unique_ptr<DialectCall> call_;
   RequestContext& context_;
-  GenerationClock timing_;
-  std::vector<Usage> usages_;  // of each choice, as far as it is known
-  std::size_t choices_per_prompt_ = 1;
-  bool started_ = false;
+  std::optional<AnswerReader> reader_;
+  bool leads_ = true;  // it begins the answer that it reads
   bool head_out_ = false;
 };
 
@@ -269,30 +319,34 @@ Awaitable<void> run_generation(Service& service, Exchange& exchange,
 }
 
 // Closures are named, because GCC 12 destroys a temporary inside a co_await expression twice.
-Awaitable<Result<PreparedCall>> prepare_call(Service& service, UnreadCall unread) {
+Awaitable<Result<PreparedCall>> prepare_call(CallScope scope, UnreadCall unread) {
   using Prepared = std::optional<Result<PreparedCall>>;  // nothing: documents come first
   DialectCall& call = *unread.call;
-  auto all = [&service, &unread, &call]() -> Prepared {
+  auto all = [&scope, &unread, &call]() -> Prepared {
     const Result<void> parsed = call.parse(unread.body);
     if (!parsed.ok()) return parsed.error();
-    const Result<void> allowed = check_model(service, *unread.tenant, call.model());
+    if (unread.notes != nullptr) {
+      note_body(*unread.notes, {unread.body, call.model(), call.labels(), call.conversation()},
+                scope.live->config.metrics.labels);
+    }
+    const Result<void> allowed = check_model(scope, *unread.tenant, call.model());
     if (!allowed.ok()) return allowed.error();
     if (waits_for_documents(call.conversation())) return std::nullopt;
     return call.prepare();
   };
-  Prepared prepared = co_await run_on_worker(service.workers, std::move(all));
+  Prepared prepared = co_await run_on_worker(scope.service.workers, std::move(all));
   if (prepared) co_return std::move(*prepared);
-  const Result<void> read = co_await read_documents_of(service, *call.conversation());
+  const Result<void> read = co_await read_documents_of(scope, *call.conversation());
   if (!read.ok()) co_return read.error();
   auto rest = [&call] { return call.prepare(); };
-  co_return co_await run_on_worker(service.workers, std::move(rest));
+  co_return co_await run_on_worker(scope.service.workers, std::move(rest));
 }
 
-Awaitable<Result<void>> read_documents_of(Service& service, Conversation& conversation) {
-  auto work = [&conversation, &service] {
-    return read_documents(conversation, service.document_limits);
+Awaitable<Result<void>> read_documents_of(CallScope scope, Conversation& conversation) {
+  auto work = [&conversation, &scope] {
+    return read_documents(conversation, scope.live->documents);
   };
-  co_return co_await run_on_worker(service.waiters, std::move(work));
+  co_return co_await run_on_worker(scope.service.waiters, std::move(work));
 }
 
 }  // namespace zerohop

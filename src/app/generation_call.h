@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "app/dialect_call.h"
+#include "app/request_notes.h"
 #include "app/service.h"
 #include "core/request.h"
 #include "http/awaitable.h"
@@ -27,12 +28,13 @@ struct UnreadCall {
   DialectCall* call = nullptr;
   const TenantRecord* tenant = nullptr;  ///< whose it is
   std::string body;
+  RequestNotes* notes = nullptr;  ///< gets what the body tells; null: nobody asks
 };
 
 /// To what runs: parsed and rendered on workers, its documents read in between.
-Awaitable<Result<PreparedCall>> prepare_call(Service& service, UnreadCall unread);
+Awaitable<Result<PreparedCall>> prepare_call(CallScope scope, UnreadCall unread);
 
 /// Makes the documents of `conversation` text, on a thread that may wait.
-Awaitable<Result<void>> read_documents_of(Service& service, Conversation& conversation);
+Awaitable<Result<void>> read_documents_of(CallScope scope, Conversation& conversation);
 
 }  // namespace zerohop

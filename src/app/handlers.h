@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "app/service.h"
@@ -31,6 +32,12 @@ void add_batch_routes(Router& router, Service& service);
 
 /// GET /v1/models and /v1/models/{id...}.
 void add_model_routes(Router& router, Service& service);
+
+/// Whose requests an answer may tell of: the caller's tenant's, or everybody's.
+enum class ConsoleReach : std::uint8_t { kTenant, kAll };
+
+/// GET /console (a page), /console/data, /v1/requests and /v1/requests/{id}.
+void add_console_routes(Router& router, Service& service, ConsoleReach reach);
 
 /// GET /healthz, /livez, /health, /, /metrics, /v1/system_info, /v1/cache/misses, HEAD /api/hello.
 void add_operations_routes(Router& router, Service& service);

@@ -36,6 +36,11 @@ TenantId owner_of(const Exchange& exchange) {
   return context_of(exchange.ticket())->caller.tenant->number;
 }
 
+std::uint64_t key_of(const Exchange& exchange) {
+  const KeyRecord* key = context_of(exchange.ticket())->caller.key;
+  return key == nullptr ? 0 : key->number.value;
+}
+
 enum class Wakes : std::uint8_t { kNobody, kRunner };
 
 void settle_done(const Service& service, const Exchange& exchange) {
@@ -79,6 +84,7 @@ Awaitable<void> handle_create(Service& service, Exchange& exchange) {
     co_return;
   }
   batch->owner = owner_of(exchange);
+  batch->owner_key = key_of(exchange);
   auto made = std::make_shared<const NewBatch>(std::move(batch).value());
   StoreCall call = [&service, made](BatchStore& store) -> Result<std::string> {
     ZH_ASSIGN_OR_RETURN(const MessageBatch stored, store.create(*made, service.clock.wall()));

@@ -44,20 +44,21 @@ Result<std::vector<Token>> tokens_of(const EmbeddingModel& model, const OpenAiPr
 
 // One model makes all vectors, so the name only shows in the reply. That of the served model asks
 // for nothing else.
-Result<std::string> reply_name(const Service& service, const std::string& requested) {
-  const std::string& name = service.tier().embeddings().info().name;
-  return resolve_model_name(service.config.model, name,
-                            requested == service.tier().name() ? name : requested);
+Result<std::string> reply_name(const CallScope& scope, const std::string& requested) {
+  const Tier& tier = scope.service.tier();
+  const std::string& name = tier.embeddings().info().name;
+  return resolve_model_name(scope.live->config.model, name,
+                            requested == tier.name() ? name : requested);
 }
 
 // On a worker.
-Result<PreparedEmbeddings> prepare(const Service& service, const TenantRecord& tenant,
+Result<PreparedEmbeddings> prepare(const CallScope& scope, const TenantRecord& tenant,
                                    const std::string& body) {
-  const EmbeddingModel& model = service.tier().embeddings();
+  const EmbeddingModel& model = scope.service.tier().embeddings();
   ZH_ASSIGN_OR_RETURN(const OpenAiEmbeddingsRequest request, parse_embeddings_request(body, {}));
   PreparedEmbeddings prepared;
-  ZH_ASSIGN_OR_RETURN(prepared.reply.model, reply_name(service, request.model));
-  ZH_RETURN_IF_ERROR(check_resolved_model(service, tenant, prepared.reply.model));
+  ZH_ASSIGN_OR_RETURN(prepared.reply.model, reply_name(scope, request.model));
+  ZH_RETURN_IF_ERROR(check_resolved_model(scope.service, tenant, prepared.reply.model));
   prepared.reply.encoding = request.encoding;
   const std::uint32_t width = model.info().embedding;
   if (request.dimensions && *request.dimensions > width) {
@@ -120,7 +121,7 @@ class EmbeddingsCall {
   Awaitable<void> run() {
     advance(RequestState::kValidating);
     auto work = [this, body = exchange_.take_body()] {
-      return prepare(service_, *context_.caller.tenant, body);
+      return prepare({service_, context_.live}, *context_.caller.tenant, body);
     };
     Result<PreparedEmbeddings> prepared = co_await run_on_worker(service_.workers, std::move(work));
     if (!prepared.ok()) {

@@ -10,6 +10,7 @@
 #include "app/json_response.h"
 #include "app/messages_call.h"
 #include "app/request_context.h"
+#include "app/request_tenant.h"
 #include "app/worker_pool.h"
 #include "http/exchange.h"
 
@@ -28,7 +29,8 @@ Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
     // The exchange waits meanwhile, so nobody else looks at its context.
     head.on_body_version = [&context](const WireProfile& profile) { context.profile = &profile; };
   }
-  auto call = make_messages_call(service, std::move(head));
+  auto call =
+      make_messages_call({service, context.live, class_of(context.caller)}, std::move(head));
   co_await run_generation(service, exchange, std::move(call));
 }
 
@@ -36,22 +38,23 @@ Awaitable<Result<std::uint32_t>> parse_and_count(Service& service, Exchange& exc
   const RequestContext& context = *context_of(exchange.ticket());
   const WireProfile& profile = *context.profile;
   const TenantRecord& tenant = *context.caller.tenant;
+  CallScope scope{service, context.live};
   using Count = std::optional<Result<std::uint32_t>>;  // nothing: documents come first
   ChatRequest request;
-  auto all = [&service, &profile, &tenant, &request, body = exchange.take_body()]() -> Count {
-    Result<ChatRequest> parsed = parse_count_call(service, profile, body);
+  auto all = [&scope, &profile, &tenant, &request, body = exchange.take_body()]() -> Count {
+    Result<ChatRequest> parsed = parse_count_call(scope, profile, body);
     if (!parsed.ok()) return std::move(parsed).error();
-    const Result<void> allowed = check_model(service, tenant, parsed->model);
+    const Result<void> allowed = check_model(scope, tenant, parsed->model);
     if (!allowed.ok()) return allowed.error();
     request = std::move(parsed).value();
     if (has_unread_documents(request.conversation)) return std::nullopt;
-    return count_prompt_tokens(service, request);
+    return count_prompt_tokens(scope, request);
   };
   Count count = co_await run_on_worker(service.workers, std::move(all));
   if (count) co_return std::move(*count);
-  const Result<void> read = co_await read_documents_of(service, request.conversation);
+  const Result<void> read = co_await read_documents_of(scope, request.conversation);
   if (!read.ok()) co_return read.error();
-  auto rest = [&service, &request] { return count_prompt_tokens(service, request); };
+  auto rest = [&scope, &request] { return count_prompt_tokens(scope, request); };
   co_return co_await run_on_worker(service.workers, std::move(rest));
 }
 

@@ -21,10 +21,11 @@ Awaitable<void> answer(Exchange& exchange, Result<std::string> body) {
 
 // Those that the tenant may use.
 std::vector<ModelDescription> models_of(const Service& service, const Exchange& exchange) {
-  const TenantRecord& tenant = *context_of(exchange.ticket())->caller.tenant;
+  const RequestContext& context = *context_of(exchange.ticket());
+  const TenantRecord& tenant = *context.caller.tenant;
   const bool all = may_use_model(tenant, service.tier().name());
   std::vector<ModelDescription> models;
-  for (const ModelDescription& model : service.models) {
+  for (const ModelDescription& model : context.live->models) {
     if (all || may_use_model(tenant, model.id)) models.push_back(model);
   }
   return models;

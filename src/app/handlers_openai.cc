@@ -7,6 +7,8 @@
 #include "app/generation_call.h"
 #include "app/handlers.h"
 #include "app/openai_calls.h"
+#include "app/request_context.h"
+#include "app/request_tenant.h"
 #include "http/exchange.h"
 
 namespace zerohop {
@@ -15,11 +17,13 @@ namespace {
 constexpr std::array<std::string_view, 4> kPaths{"/chat/completions", "/completions", "/responses",
                                                  "/embeddings"};
 
-using MakeCall = std::unique_ptr<DialectCall> (*)(Service& service);
+using MakeCall = std::unique_ptr<DialectCall> (*)(CallScope scope);
 
 Handler generation_handler(Service& service, MakeCall make_call) {
   return [&service, make_call](Exchange& exchange) {
-    return run_generation(service, exchange, make_call(service));
+    const RequestContext& context = *context_of(exchange.ticket());
+    return run_generation(service, exchange,
+                          make_call({service, context.live, class_of(context.caller)}));
   };
 }
 

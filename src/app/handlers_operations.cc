@@ -10,7 +10,9 @@
 #include "app/request_context.h"
 #include "app/system_info.h"
 #include "app/version.h"
+#include "app/worker_pool.h"
 #include "http/exchange.h"
+#include "telemetry/inference_extension.h"
 
 namespace zerohop {
 namespace {
@@ -86,12 +88,29 @@ Awaitable<void> handle_root(Service& service, Exchange& exchange) {
 Awaitable<void> handle_metrics(Service& service, Exchange& exchange) {
   HttpResponse response;
   response.headers.push_back(HeaderField{"content-type", std::string(kPrometheusContentType)});
-  response.body = service.registry.prometheus_text();
+  // What is copied for it belongs to this thread; writing the page may take a while.
+  service.registry.refresh();
+  auto write = [&service] { return service.registry.render(); };
+  response.body = co_await run_on_worker(service.workers, std::move(write));
+  co_await exchange.respond(std::move(response));
+}
+
+// For routers that balance over many instances.
+Awaitable<void> handle_inference_extension(Service& service, Exchange& exchange) {
+  const InstanceConfig& instance = service.config.instance;
+  HttpResponse response;
+  response.headers.push_back(HeaderField{"content-type", std::string(kPrometheusContentType)});
+  response.body = inference_extension_text({instance.id, instance.pool}, service.tier().name(),
+                                           service.tier().snapshot());
   co_await exchange.respond(std::move(response));
 }
 
 Awaitable<void> handle_misses(Service& service, Exchange& exchange) {
-  HttpResponse response = json_response(200, service.misses.body());
+  // Whose prompts are like whose is nobody else's business.
+  const Caller& caller = context_of(exchange.ticket())->caller;
+  std::optional<TenantId> tenant;
+  if (caller.key != nullptr) tenant = caller.tenant->number;
+  HttpResponse response = json_response(200, service.misses.body(tenant));
   co_await exchange.respond(std::move(response));
 }
 
@@ -102,8 +121,9 @@ Awaitable<void> handle_system_info(Service& service, Exchange& exchange) {
 }
 
 // This instance and those that it was told of.
-Awaitable<void> handle_instances(Service& service, Exchange& exchange) {
-  HttpResponse response = json_response(200, instances_body(service.config.instance));
+Awaitable<void> handle_instances(Exchange& exchange) {
+  const std::shared_ptr<const LiveConfig>& live = context_of(exchange.ticket())->live;
+  HttpResponse response = json_response(200, instances_body(live->config.instance));
   co_await exchange.respond(std::move(response));
 }
 
@@ -116,12 +136,16 @@ void add_operations_routes(Router& router, Service& service) {
   router.add("GET", "/livez", [](Exchange& exchange) { return handle_live(exchange); });
   router.add("GET", "/metrics",
              [&service](Exchange& exchange) { return handle_metrics(service, exchange); });
+  if (service.config.metrics.inference_extension) {
+    router.add("GET", "/metrics/inference-extension", [&service](Exchange& exchange) {
+      return handle_inference_extension(service, exchange);
+    });
+  }
   router.add("GET", "/v1/cache/misses",
              [&service](Exchange& exchange) { return handle_misses(service, exchange); });
   router.add("GET", "/v1/system_info",
              [&service](Exchange& exchange) { return handle_system_info(service, exchange); });
-  router.add("GET", "/v1/instances",
-             [&service](Exchange& exchange) { return handle_instances(service, exchange); });
+  router.add("GET", "/v1/instances", [](Exchange& exchange) { return handle_instances(exchange); });
   // Coding agents probe these before their first request; the second also behind a doubled `/v1`.
   for (const char* path : {"/", "/api/hello", "/v1/api/hello"}) router.add("GET", path, root);
 }

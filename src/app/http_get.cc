@@ -10,10 +10,14 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "app/json_text.h"
 
 namespace zerohop {
 namespace {
@@ -59,14 +63,29 @@ Error failed(const Url& url, const std::string& reason) {
   return Error{ErrorCode::kNotFound, url.host + ":" + url.port + url.path + ": " + reason, "", {}};
 }
 
+// ": " and the message of an error body of either dialect; empty where there is none.
+std::string told(std::string_view body) {
+  boost::system::error_code fault;
+  const boost::json::value value = boost::json::parse(body, fault);
+  const boost::json::object* object = fault ? nullptr : value.if_object();
+  const boost::json::value* error = object == nullptr ? nullptr : object->if_contains("error");
+  if (error == nullptr || !error->is_object()) return {};
+  const std::string_view message = text_at(error->get_object(), "message");
+  return message.empty() ? std::string() : ": " + std::string(message);
+}
+
 using Response = beast::http::response_parser<beast::http::string_body>;
 using Fault = boost::system::error_code;
 
 // One step after another; `done` learns how it ended. The object outlives the last of them.
 class Fetch {
  public:
-  Fetch(asio::io_context& io, const Url& url) : resolver_(io), socket_(io), url_(url) {
+  Fetch(asio::io_context& io, const Url& url, std::string_view bearer)
+      : resolver_(io), socket_(io), url_(url) {
     request_.method(beast::http::verb::get);
+    if (!bearer.empty()) {
+      request_.set(beast::http::field::authorization, "Bearer " + std::string(bearer));
+    }
     request_.target(url.path);
     request_.set(beast::http::field::host, url.host);
     request_.keep_alive(false);
@@ -111,22 +130,23 @@ class Fetch {
 
 }  // namespace
 
-Result<std::string> http_get(std::string_view text, Duration time) {
+Result<std::string> http_get(std::string_view text, const HttpGetOptions& options) {
   ZH_ASSIGN_OR_RETURN(const Url url, split_url(text));
   asio::io_context io;
-  Fetch fetch(io, url);
+  Fetch fetch(io, url, options.bearer);
   fetch.start();
-  io.run_for(time);
+  io.run_for(options.time);
   if (!fetch.end()) {
-    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(options.time).count();
     return failed(url, "no answer within " + std::to_string(limit) + " ms");
   }
   if (*fetch.end()) return failed(url, fetch.end()->message());
   const auto& response = fetch.response().get();
-  if (response.result_int() != 200) {
-    return failed(url, "answered with status " + std::to_string(response.result_int()));
-  }
-  return std::move(fetch.response().get().body());
+  if (response.result_int() == 200) return std::move(fetch.response().get().body());
+  Error error = failed(
+      url, "answered with status " + std::to_string(response.result_int()) + told(response.body()));
+  if (response.result_int() == 401) error.code = ErrorCode::kAuthentication;
+  return error;
 }
 
 }  // namespace zerohop

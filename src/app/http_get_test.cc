@@ -55,7 +55,7 @@ TEST(HttpGet, NamesTheStatusOfARefusal) {
 
 TEST(HttpGet, WaitsForNobodyForEver) {
   const SilentListener silent;
-  const auto body = http_get(url_of(silent.port(), "/"), std::chrono::milliseconds(20));
+  const auto body = http_get(url_of(silent.port(), "/"), {.time = std::chrono::milliseconds(20)});
   ASSERT_FALSE(body.ok());
   EXPECT_NE(body.error().message.find("no answer within 20 ms"), std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/config_error.h"
 #include "app/model_names.h"
 
 namespace zerohop {
@@ -19,10 +20,6 @@ bool is_taken_header(std::string_view name) {
   return std::ranges::any_of(kTaken, same) ||
          equals_ignoring_case(name.substr(0, kOurs.size()), kOurs) ||
          equals_ignoring_case(name.substr(0, 2 + kOurs.size()), "x-anthropic-");
-}
-
-Error contradiction(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
 }
 
 Error wrong_instance(std::string message) {
@@ -62,12 +59,13 @@ std::optional<std::string> InstanceIdentity::address_of(std::string_view pin) co
 Result<void> check_identity_rules(const InstanceConfig& config) {
   for (const auto& [label, header] : config.label_headers) {
     if (!config.labels.contains(label)) {
-      return contradiction("instance.label_headers: there is no label '" + label +
-                           "' in instance.labels");
+      return configuration_error("instance.label_headers: there is no label '" + label +
+                                 "' in instance.labels");
     }
     if (!is_http_token(header) || is_taken_header(header)) {
-      return contradiction("instance.label_headers: '" + header +
-                           "' is no name for a header of an answer, or one that the server uses");
+      return configuration_error(
+          "instance.label_headers: '" + header +
+          "' is no name for a header of an answer, or one that the server uses");
     }
   }
   return {};

@@ -84,8 +84,9 @@ Result<Credential> read_credential(const Headers& headers) {
 }
 
 bool is_open_path(std::string_view path) {
-  constexpr std::array<std::string_view, 7> kOpen{
-      "/healthz", "/health", "/v1/health", "/livez", "/", "/api/hello", "/v1/api/hello"};
+  constexpr std::array<std::string_view, 8> kOpen{"/healthz",      "/health", "/v1/health",
+                                                  "/livez",        "/",       "/api/hello",
+                                                  "/v1/api/hello", "/console"};
   return std::ranges::find(kOpen, path) != kOpen.end();
 }
 
@@ -124,6 +125,10 @@ Result<Caller> KeyGate::identify(const RequestHead& head,
                                  const std::shared_ptr<const KeyRing>& ring) {
   const Result<Credential> credential = read_credential(head.headers);
   if (!credential.ok()) return refused(head, credential.error(), "malformed");
+  if (credential->text.empty() && parts_.config->tls.client_identity == ClientIdentity::kKey &&
+      !head.client_name.empty()) {
+    return identify_certificate(head, ring);
+  }
   if (credential->text.empty()) {
     Error missing =
         authentication("no API key: send it as 'x-api-key: KEY' or as 'Authorization: Bearer KEY'");
@@ -137,21 +142,32 @@ Result<Caller> KeyGate::identify(const RequestHead& head,
   return Caller{found.key, found.tenant, ring};
 }
 
+Result<Caller> KeyGate::identify_certificate(const RequestHead& head,
+                                             const std::shared_ptr<const KeyRing>& ring) {
+  const KeyLookup found = ring->find_named(head.client_name, parts_.clock->wall());
+  if (found.verdict == KeyVerdict::kGood) return Caller{found.key, found.tenant, ring};
+  Error none = authentication("no API key (x-api-key), and the client certificate is named '" +
+                              head.client_name + "' as no good key is, or as several are");
+  return refused(head, std::move(none), verdict_name(found.verdict));
+}
+
 Result<Caller> KeyGate::check(const RequestHead& head) {
   if (is_open_path(head.path)) return Caller{};
   // Decided and looked up in one ring, whatever comes into force meanwhile.
   const std::shared_ptr<const KeyRing> ring = ring_.get();
   if (!zerohop::asks_for_keys(parts_.config->auth, *ring)) return Caller{};
   ZH_ASSIGN_OR_RETURN(Caller caller, identify(head, ring));
-  const std::string& pool = caller.tenant->pool;
-  if (!pool.empty() && pool != parts_.config->instance.pool) {
-    return Error{ErrorCode::kPermission,
-                 "tenant '" + caller.tenant->name + "' is served by pool '" + pool +
-                     "', and this is pool '" + parts_.config->instance.pool + "'",
-                 "",
-                 {}};
-  }
+  ZH_RETURN_IF_ERROR(check_pool(parts_.config->instance, *caller.tenant));
   return caller;
+}
+
+Result<void> check_pool(const InstanceConfig& instance, const TenantRecord& tenant) {
+  if (tenant.pool.empty() || tenant.pool == instance.pool) return {};
+  return Error{ErrorCode::kPermission,
+               "tenant '" + tenant.name + "' is served by pool '" + tenant.pool +
+                   "', and this is pool '" + instance.pool + "'",
+               "",
+               {}};
 }
 
 bool may_use_model(const TenantRecord& tenant, std::string_view model) {

@@ -1,5 +1,8 @@
 // The door's look at a key, before the body of a request is read.
 //
+// With `tls.client_identity: key` a certificate that the client has shown stands for the key of its
+// name, where the request shows none.
+//
 //   head ─ credential ─ ring ─→ caller: key and tenant        no keys asked for: tenant `default`
 //              │         └────→ 401 unknown, revoked, expired  ┐
 //              └──────────────→ 401 missing, repeated, no text ┴─ too often from one address: 429
@@ -61,6 +64,8 @@ class KeyGate {
 
  private:
   Result<Caller> identify(const RequestHead& head, const std::shared_ptr<const KeyRing>& ring);
+  Result<Caller> identify_certificate(const RequestHead& head,
+                                      const std::shared_ptr<const KeyRing>& ring);
   Error refused(const RequestHead& head, Error error, std::string_view reason);
 
   const KeyGateParts parts_;
@@ -71,6 +76,9 @@ class KeyGate {
 /// Without keys, on purpose: no store is even looked at.
 bool never_asks_for_keys(const AuthConfig& auth);
 bool asks_for_keys(const AuthConfig& auth, const KeyRing& ring);
+
+/// Errors: kPermission where another pool than this instance's serves the tenant.
+Result<void> check_pool(const InstanceConfig& instance, const TenantRecord& tenant);
 
 /// Whether the tenant may use the model that answers to `model`: its own name or the one that was
 /// asked for must match a pattern of the tenant.

@@ -152,6 +152,45 @@ TEST_F(KeyGateTest, RefusesATenantOfAnotherPool) {
   EXPECT_EQ(check({{"x-api-key", far_}}), "key_1");
 }
 
+TEST_F(KeyGateTest, TakesACertificateForTheKeyOfItsName) {
+  KeyStoreContents contents;
+  contents.secret = "secret";
+  contents.had_keys = true;
+  TenantRecord law;
+  law.number = TenantId{1};
+  law.name = "law";
+  contents.tenants.push_back(law);
+  const std::string text = add(contents, TenantId{1});
+  contents.keys.back().name = "laptop";
+  add(contents, TenantId{1});
+  contents.keys.back().name = "desk";
+  contents.keys.back().revoked_at = clock_.wall();
+  add(contents, TenantId{1});
+  contents.keys.back().name = "desk";
+  for (int i = 0; i < 2; ++i) {
+    add(contents, TenantId{1});
+    contents.keys.back().name = "twice";
+  }
+  gate_.ring().set(std::make_shared<KeyRing>(contents));
+  const auto named = [this](const std::string& name, const std::vector<HeaderField>& fields = {}) {
+    RequestHead shown = head(fields);
+    shown.client_name = name;
+    const Result<Caller> caller = gate_.check(shown);
+    clock_.advance(hours(1));
+    return caller.ok() ? caller->key->id : caller.error().message.substr(0, 10);
+  };
+  EXPECT_EQ(named("laptop"), "no API key");  // off by default
+  config_.tls.client_identity = ClientIdentity::kKey;
+  EXPECT_EQ(named("laptop"), "key_0");
+  EXPECT_EQ(named("desk"), "key_2");  // the first one was revoked
+  EXPECT_EQ(named("twice"), "no API key");
+  EXPECT_EQ(named("nobody"), "no API key");
+  EXPECT_EQ(named(""), "no API key");
+  // A key that is shown goes first, a wrong one too.
+  EXPECT_EQ(named("desk", {{"x-api-key", text}}), "key_0");
+  EXPECT_EQ(named("laptop", {{"x-api-key", "wrong"}}), "invalid x-");
+}
+
 TEST_F(KeyGateTest, SlowsDownWhoFailsTooOftenButNotGoodKeysFromThere) {
   int refused = 0;
   Result<Caller> last = Caller{};

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <system_error>
 
+#include "app/config_error.h"
 #include "app/config_load.h"
-#include "app/environment.h"
-#include "app/paths.h"
+#include "app/kept_files.h"
 #include "base/log.h"
 
 namespace zerohop {
@@ -16,10 +16,6 @@ namespace zerohop {
 namespace asio = boost::asio;
 
 namespace {
-
-Error broken(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), "", {}};
-}
 
 using FileId = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -29,7 +25,7 @@ Result<std::optional<FileId>> identity_of(const std::string& path) {
   if (::stat(path.c_str(), &file) == 0) return std::optional<FileId>({file.st_dev, file.st_ino});
   if (errno == ENOENT || errno == ENOTDIR) return std::optional<FileId>();
   const std::string reason = std::error_code(errno, std::generic_category()).message();
-  return broken("store \"" + path + "\" cannot be looked at: " + reason);
+  return configuration_error("store \"" + path + "\" cannot be looked at: " + reason);
 }
 
 }  // namespace
@@ -77,7 +73,13 @@ void KeyWatch::reload_soon() {
 
 Awaitable<Result<std::string>> KeyWatch::with_store(Work work) {
   auto all = [this, work = std::move(work)] { return do_with_store(work); };
-  co_return co_await run_on_worker(thread_, std::move(all));
+  Result<std::string> done = co_await run_on_worker(thread_, std::move(all));
+  if (!done.ok()) co_return done;
+  // Behind what others have asked for meanwhile, so that one reading is for all of them.
+  auto read = [this] { return take_changes(); };
+  const Result<void> taken = co_await run_on_worker(thread_, std::move(read));
+  if (!taken.ok()) co_return taken.error();
+  co_return done;
 }
 
 // ---- The watch's thread ----
@@ -88,10 +90,18 @@ Result<std::string> KeyWatch::do_with_store(const Work& work) {
     ZH_ASSIGN_OR_RETURN(file_, identity_of(parts_.path));
   }
   ZH_RETURN_IF_ERROR(look(Look::kWhenChanged));
+  const std::int64_t before = store_->own_changes();
   Result<std::string> done = work(*store_);
-  // Whatever it has changed; this connection's own changes have no version.
-  if (done.ok()) ZH_RETURN_IF_ERROR(look(Look::kAlways));
+  // This connection's own changes have no version.
+  changed_ |= store_->own_changes() != before;
   return done;
+}
+
+Result<void> KeyWatch::take_changes() {
+  if (!changed_) return {};
+  ZH_RETURN_IF_ERROR(look(Look::kAlways));
+  changed_ = false;
+  return {};
 }
 
 Result<void> KeyWatch::look(Look how) {
@@ -118,7 +128,7 @@ Result<void> KeyWatch::refresh(Look how) {
   if (!file) {
     // None yet is no fault.
     if (!file_) return {};
-    return broken("store \"" + parts_.path + "\" is gone");
+    return configuration_error("store \"" + parts_.path + "\" is gone");
   }
   bool changed = how == Look::kAlways;
   if (store_ == nullptr || file != file_) {
@@ -139,7 +149,7 @@ Result<void> KeyWatch::read_all() {
   ZH_ASSIGN_OR_RETURN(KeyStoreContents contents, store_->read());
   KeyRingSlot& slot = parts_.gate->ring();
   if (slot.get()->had_keys() && !contents.had_keys) {
-    return broken("store \"" + parts_.path + "\" has lost its keys");
+    return configuration_error("store \"" + parts_.path + "\" has lost its keys");
   }
   const auto ring = std::make_shared<const KeyRing>(std::move(contents));
   slot.set(ring);
@@ -155,16 +165,16 @@ Result<void> KeyWatch::read_all() {
 
 Result<void> check_keys_for_address(const Config& config, const KeyRing& ring) {
   if (asks_for_keys(config.auth, ring) || !serves_public_address(config.server)) return {};
-  return broken("'" + config.server.host +
-                "' is a public address and would be served without API keys; make one with "
-                "`zerohop keys create`, or listen on 127.0.0.1, ::1 or a Unix socket "
-                "(--unix-socket PATH)");
+  return configuration_error(
+      "'" + config.server.host +
+      "' is a public address and would be served without API keys; make one with "
+      "`zerohop keys create`, or listen on 127.0.0.1, ::1 or a Unix socket "
+      "(--unix-socket PATH)");
 }
 
 Result<std::string> key_store_path(const AuthConfig& config) {
-  if (config.store != "auto") return config.store;
-  ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(process_environment()));
-  return (folders.state / "keys.sqlite").string();
+  ZH_ASSIGN_OR_RETURN(const std::filesystem::path path, state_path(config.store, "keys.sqlite"));
+  return path.string();
 }
 
 }  // namespace zerohop

@@ -79,6 +79,7 @@ class KeyWatch {
   /// Its failures are in the log; whoever waits for the outcome gets them as well.
   Result<void> look(Look how);
   Result<std::string> do_with_store(const Work& work);
+  Result<void> take_changes();
   Result<void> refresh(Look how);
   Result<void> read_all();
   void complain(const std::string& reason);
@@ -94,6 +95,7 @@ class KeyWatch {
   std::unique_ptr<KeyStore> store_;
   std::optional<FileId> file_;
   std::int64_t version_ = 0;
+  bool changed_ = false;  // by with_store(), and not read yet
   std::string complaint_;
 
   WorkerPool thread_{1};  // last: its work uses all the others

@@ -43,25 +43,8 @@ class KeysCommand {
  private:
   void print(const json::value& value) { std::cout << json::serialize(value) << "\n"; }
 
-  void change(Limits& limits) const {
-    for (const auto& [field, value] : options_.limits) limits.*field->member = value;
-  }
-
-  Result<std::map<TenantId, std::string>> tenant_names() {
-    ZH_ASSIGN_OR_RETURN(const KeyStoreContents contents, store_.read());
-    std::map<TenantId, std::string> names;
-    for (const TenantRecord& tenant : contents.tenants) names[tenant.number] = tenant.name;
-    return names;
-  }
-
   Result<void> create() {
-    NewKey wanted;
-    wanted.tenant = options_.tenant.value_or(std::string(kDefaultTenantName));
-    wanted.name = options_.name;
-    if (options_.expires_days) {
-      wanted.expires_at = now_ + std::chrono::hours(24) * *options_.expires_days;
-    }
-    change(wanted.limits);
+    const NewKey wanted = new_key_of(options_, now_);
     Result<MadeKey> made = store_.create_key(wanted, now_);
     if (!made.ok() && made.error().code == ErrorCode::kNotFound) {
       made.error().message += "; `zerohop keys tenants set NAME` makes one";
@@ -81,8 +64,7 @@ class KeysCommand {
 
   Result<void> list() {
     ZH_ASSIGN_OR_RETURN(const KeyStoreContents contents, store_.read());
-    std::map<TenantId, std::string> names;
-    for (const TenantRecord& tenant : contents.tenants) names[tenant.number] = tenant.name;
+    std::map<TenantId, std::string> names = tenant_names(contents);
     json::array all;
     std::vector<std::vector<std::string>> rows{
         {"ID", "KEY", "TENANT", "STATE", "CREATED", "EXPIRES", "LIMITS", "NAME"}};
@@ -104,7 +86,8 @@ class KeysCommand {
   }
 
   Result<void> show(const KeyRecord& key) {
-    ZH_ASSIGN_OR_RETURN(const auto names, tenant_names());
+    ZH_ASSIGN_OR_RETURN(const KeyStoreContents contents, store_.read());
+    const auto names = tenant_names(contents);
     const auto tenant = names.find(key.tenant);
     const std::string name = tenant == names.end() ? "" : tenant->second;
     if (options_.json) {
@@ -125,7 +108,7 @@ class KeysCommand {
   }
 
   Result<void> limits() {
-    const auto apply = [this](Limits& limits) { change(limits); };
+    const auto apply = [this](Limits& limits) { change_limits(options_, limits); };
     ZH_ASSIGN_OR_RETURN(const KeyRecord key, store_.change_key_limits(options_.words[0], apply));
     return show(key);
   }
@@ -158,13 +141,7 @@ class KeysCommand {
   }
 
   Result<void> set_tenant() {
-    const auto apply = [this](TenantRecord& tenant) {
-      if (options_.weight) tenant.weight = *options_.weight;
-      if (options_.priority) tenant.priority = *options_.priority;
-      if (options_.pool) tenant.pool = *options_.pool;
-      if (options_.models) tenant.models = *options_.models;
-      change(tenant.limits);
-    };
+    const auto apply = [this](TenantRecord& tenant) { change_tenant(options_, tenant); };
     ZH_ASSIGN_OR_RETURN(TenantRecord tenant, store_.change_tenant(options_.words[0], apply));
     if (options_.json) {
       print(tenant_json(tenant));
@@ -180,6 +157,8 @@ class KeysCommand {
       print(json::object{{"deleted", options_.words[0]}, {"keys", keys}});
     } else {
       std::cout << "tenant " << options_.words[0] << " is gone, with " << keys << " keys\n";
+      std::cerr << "its usage and its batches go within two seconds where a server runs, else when "
+                   "the next one starts\n";
     }
     return {};
   }

@@ -58,6 +58,7 @@ json::object tenant_json(const TenantRecord& tenant) {
   object["priority"] = priority_class_name(tenant.priority);
   object["pool"] = tenant.pool;
   object["models"] = json::array(tenant.models.begin(), tenant.models.end());
+  if (tenant.overload_status) object["overload_status"] = *tenant.overload_status;
   object["limits"] = limits_json(tenant.limits);
   return object;
 }

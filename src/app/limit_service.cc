@@ -1,8 +1,11 @@
 #include "app/limit_service.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "api/rfc3339.h"
@@ -79,41 +82,91 @@ Result<void> LimitService::keep(const std::filesystem::path& folder,
   return {};
 }
 
-// Where no keys are asked for, everybody together is limited as one key is.
-LimitParties LimitService::parties_of(const Caller& caller) const {
-  LimitParties parties;
-  Limits tenant = limits_or(caller.tenant->limits, settings_.tenant_defaults);
-  if (caller.key != nullptr) {
-    parties.key = LimitParty{caller.key->id, limits_or(caller.key->limits, settings_.key_defaults)};
-  } else {
-    tenant = limits_or(tenant, settings_.key_defaults);
+// Key and tenant of a caller as the limiter knows them. A tenant is known by its number: one that
+// is made anew with an old name inherits nothing.
+class LimitService::Parties {
+ public:
+  Parties(const Caller& caller, const LimitSettings& settings) {
+    const TenantRecord& owner = *caller.tenant;
+    tenant_id_[0] = '#';
+    const auto end = std::to_chars(tenant_id_.data() + 1, tenant_id_.data() + tenant_id_.size(),
+                                   owner.number.value)
+                         .ptr;
+    const std::string_view id(tenant_id_.data(), static_cast<std::size_t>(end - tenant_id_.data()));
+    Limits tenant = limits_or(owner.limits, settings.tenant_defaults);
+    if (caller.key != nullptr) {
+      const KeyRecord& key = *caller.key;
+      parties_.key =
+          LimitParty{key.id, limits_or(key.limits, settings.key_defaults), key.id, owner.number};
+    } else if (owner.number == TenantId{}) {
+      // Where no keys are asked for, everybody together is limited as one key is.
+      tenant = limits_or(tenant, settings.key_defaults);
+    }
+    parties_.tenant = LimitParty{id, tenant, owner.name, owner.number};
   }
-  parties.tenant = LimitParty{caller.tenant->name, tenant};
-  return parties;
+  Parties(const Parties&) = delete;
+  Parties& operator=(const Parties&) = delete;
+
+  const LimitParties& get() const { return parties_; }
+
+ private:
+  std::array<char, 24> tenant_id_{};
+  LimitParties parties_;
+};
+
+void LimitService::forget_gone(const KeyRing& ring) {
+  GoneOwners gone;
+  gone.tenants = ring.erased_tenants();
+  if (limiter_.accounts() > 0) {
+    const std::unordered_set<TenantId> erased(gone.tenants.begin(), gone.tenants.end());
+    std::unordered_set<std::string_view> ids;
+    for (const KeyRecord& key : ring.keys()) ids.insert(key.id);
+    gone.owners = limiter_.forget_if([&](const LimitIdentity& owner) {
+      return erased.contains(owner.tenant) ||
+             (owner.owner == LimitOwner::kKey && !ids.contains(owner.id));
+    });
+  }
+  if (keeper_) keeper_->erase(std::move(gone));
+}
+
+Awaitable<Result<std::vector<LedgerSum>>> LimitService::usage(LedgerQuery query) {
+  if (!keeper_) {
+    co_return Error{ErrorCode::kNotFound, "usage is not kept (limits.usage_folder)", "", {}};
+  }
+  co_return co_await keeper_->sums(std::move(query));
 }
 
 Result<Reservation> LimitService::enter(const Caller& caller) {
-  auto entered = limiter_.enter(parties_of(caller), limit_moment(clock_));
+  auto entered = try_enter(caller);
   if (!entered.ok()) return refusal_error(entered.error());
   return std::move(entered).value();
 }
 
+BasicResult<Reservation, LimitRefusal> LimitService::try_enter(const Caller& caller) {
+  return limiter_.enter(Parties(caller, settings_).get(), limit_moment(clock_));
+}
+
 Result<void> LimitService::attach(const Reservation& reservation, const ServedBy& served,
                                   PreparedCall& call) {
-  if (!reservation.held()) return {};
-  const Prices prices = settings_.prices.of(served.model);
+  if (const auto refusal = try_attach(reservation, served, call)) return refusal_error(*refusal);
+  return {};
+}
+
+std::optional<LimitRefusal> LimitService::try_attach(const Reservation& reservation,
+                                                     const ServedBy& served, PreparedCall& call) {
+  if (!reservation.held()) return std::nullopt;
+  Prices prices = settings_.prices.of(served.model);
+  if (served.price == PriceUse::kBatch) prices = batch_prices(prices);
   const std::uint64_t prompts = prompt_tokens_of(call);
   const std::uint64_t output_cap = output_cap_of(call, served.window);
   const TokenClaim least{{0, prompts, output_cap}, prices};
-  if (auto refusal = reservation.refusal_of(least, limit_moment(clock_))) {
-    return refusal_error(*refusal);
-  }
+  if (auto refusal = reservation.refusal_of(least, limit_moment(clock_))) return refusal;
   for (PreparedGeneration& choice : call.choices) {
     const std::uint64_t elsewhere = prompts - choice.request.prompt.size();
     choice.request.meter = reservation.meter(MeterClaim{&clock_, prices, output_cap, elsewhere});
   }
   if (keeper_) keeper_->touch();
-  return {};
+  return std::nullopt;
 }
 
 Result<void> LimitService::claim_input(Reservation& reservation, std::string_view model,
@@ -127,23 +180,25 @@ Result<void> LimitService::claim_input(Reservation& reservation, std::string_vie
 
 void LimitService::settle(Reservation& reservation, const BilledRequest& billed) {
   if (!reservation.held()) return;
-  reservation.settle(billed.tokens, limit_moment(clock_));
+  const std::uint64_t money = reservation.settle(billed.tokens, limit_moment(clock_));
+  if (on_cost_) on_cost_(billed.caller->tenant->name, money);
   if (!keeper_) return;
   LedgerRow row;
   row.at = clock_.wall();
   if (billed.caller->key != nullptr) row.key = billed.caller->key->id;
   row.tenant = billed.caller->tenant->name;
+  row.tenant_number = billed.caller->tenant->number;
   row.model = std::string(billed.model);
-  row.labels = config_.instance.labels;
+  row.labels = labels_;
   row.tokens = billed.tokens;
-  row.money_micros = cost_micros(billed.tokens, settings_.prices.of(billed.model));
+  row.money_micros = money;
   keeper_->add(std::move(row));
 }
 
 void LimitService::append_headers(const Caller& caller, HeaderDialect dialect,
                                   std::vector<HeaderField>& headers) {
   const LimitMoment moment = limit_moment(clock_);
-  const LimitReport report = limiter_.report(parties_of(caller), moment);
+  const LimitReport report = limiter_.report(Parties(caller, settings_).get(), moment);
   if (dialect == HeaderDialect::kOpenAi) {
     append_openai({"requests", report.requests}, headers);
     append_openai({"tokens", report.tokens}, headers);

@@ -43,7 +43,8 @@ Result<Limits> read_limits(const std::map<std::string, std::string>& entries,
   return limits;
 }
 
-// "input=250000 cached_input=25000 output=1250000"; what is left out is free.
+// "input=250000 cached_input=25000 output=1250000 batch_permille=500"; what is left out is free,
+// and batches pay as much as others.
 Result<Prices> read_prices(std::string_view text, const std::string& path) {
   Prices prices;
   while (!text.empty()) {
@@ -55,14 +56,16 @@ Result<Prices> read_prices(std::string_view text, const std::string& path) {
     const std::string_view name = word.substr(0, split);
     const std::optional<std::uint64_t> price =
         whole_number(word.substr(std::min(split + 1, word.size())));
-    std::uint64_t* const member = name == "input"          ? &prices.input
-                                  : name == "cached_input" ? &prices.cached_input
-                                  : name == "output"       ? &prices.output
-                                                           : nullptr;
+    std::uint64_t* const member = name == "input"            ? &prices.input
+                                  : name == "cached_input"   ? &prices.cached_input
+                                  : name == "output"         ? &prices.output
+                                  : name == "batch_permille" ? &prices.batch_permille
+                                                             : nullptr;
     if (member == nullptr || !price) {
       return wrong(path, "'" + std::string(word) +
                              "' is none of input=N, cached_input=N, output=N (millionths of the "
-                             "currency for a million tokens)");
+                             "currency for a million tokens), batch_permille=N (thousandths of it "
+                             "that message batches pay)");
     }
     *member = *price;
   }

@@ -61,6 +61,10 @@ TEST(LimitSettings, NamesThePlaceOfWhatItCannotRead) {
               c.prices = {{"m", "input=9999999999999"}};
             }),
             "limits.prices.m");
+  EXPECT_EQ(refused([](LimitsConfig& c) {
+              c.prices = {{"m", "batch_permille=1001"}};
+            }),
+            "limits.prices.m");
 }
 
 }  // namespace

@@ -75,6 +75,40 @@ std::uint64_t free_memory_bytes() {
   return std::min({machine_memory_left(), cgroup_memory_left(), address_space_left()});
 }
 
+std::uint64_t allow_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_max;
+}
+
+std::optional<std::uint64_t> oom_kills_in(std::istream& events) {
+  std::string name;
+  std::uint64_t count = 0;
+  while (events >> name >> count) {
+    if (name == "oom_kill") return count;
+  }
+  return std::nullopt;
+}
+
+// In a container the mount shows its own group at the root; elsewhere the group of the process is
+// below, as /proc names it ("0::/system.slice/zerohop.service").
+std::optional<std::uint64_t> cgroup_oom_kills() {
+  static const std::string own = [] {
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+      if (line.starts_with("0::/")) return line.substr(3);
+    }
+    return std::string("/");
+  }();
+  for (const std::string& group : {own, std::string("/")}) {
+    std::ifstream events("/sys/fs/cgroup" + group + "/memory.events");
+    if (const auto kills = oom_kills_in(events)) return kills;
+  }
+  return std::nullopt;
+}
+
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

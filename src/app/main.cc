@@ -1,21 +1,34 @@
 // The program: command line → configuration → one subcommand. Everything else is in the library.
 #include <iostream>
+#include <memory>
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
+#include "base/core_dumps.h"
 #include "base/random.h"
+#include "policy/redact.h"
 
 namespace zerohop {
 namespace {
 
 int run_with_config(const CommandLine& line) {
-  const auto loaded = load_config_for(line, process_environment(), os_random_seed());
+  const auto read = [line, environment = process_environment(), seed = os_random_seed()] {
+    return load_config_for(line, environment, seed);
+  };
+  const auto loaded = read();
   if (line.command == Command::kCheckConfig) return run_check_config(loaded);
+  if (line.command == Command::kDoctor) return run_doctor(loaded, line.doctor);
   if (!loaded.ok()) return report_failure(loaded.error());
   const Config& config = loaded->config;
   log_configure({.level = config.log.level, .format = config.log.format});
+  log_set_redactor(std::make_shared<PiiRedactor>());
+  if (config.server.core_dumps == CoreDumps::kForbid) {
+    if (const std::error_code fault = forbid_core_dumps()) {
+      log_warning("core files cannot be forbidden", {{"reason", fault.message()}});
+    }
+  }
   switch (line.command) {
-    case Command::kServe: return run_serve(config);
+    case Command::kServe: return run_serve(config, read);
     case Command::kChat: return run_chat(config, line.chat);
     case Command::kExplainMiss: return run_explain_miss(config, line.explain_miss);
     case Command::kConstrainCheck: return run_constrain_check(config, line.constrain_check);
@@ -30,6 +43,9 @@ int run(const CommandLine& line) {
     case Command::kHelp: std::cout << line.help_text << std::flush; return kExitOk;
     case Command::kVersion: return run_version();
     case Command::kPull: return run_pull(line.pull);
+    case Command::kExplain: return run_explain(line.explain);
+    case Command::kTop: return run_top(line.top);
+    case Command::kDoctor:
     case Command::kServe:
     case Command::kChat:
     case Command::kCheckConfig:

@@ -6,6 +6,7 @@
 #include "api/anthropic_events.h"
 #include "api/anthropic_reply.h"
 #include "api/anthropic_request.h"
+#include "api/service_tier_names.h"
 #include "app/ids.h"
 #include "app/model_names.h"
 
@@ -25,24 +26,26 @@ std::string stop_at_end_of(const ChatRequest& chat) {
 
 class MessagesCall final : public DialectCall {
  public:
-  MessagesCall(Service& service, MessagesHead head) : service_(service), head_(std::move(head)) {}
+  MessagesCall(CallScope scope, MessagesHead head)
+      : scope_(std::move(scope)), head_(std::move(head)) {}
 
   Result<void> parse(std::string_view body) override {
-    if (head_.on_body_version && service_.wire_profiles.any_version()) choose_profile(body);
+    if (head_.on_body_version && scope_.live->wire_profiles.any_version()) choose_profile(body);
     ZH_ASSIGN_OR_RETURN(request_, parse_messages_request(body, parse_options_of(*head_.profile)));
-    apply_server_habits(service_, *head_.profile, request_.chat);
+    apply_server_habits(scope_, *head_.profile, request_.chat);
     return {};
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
   const std::string& model() const override { return request_.chat.model; }
+  const RequestLabels* labels() const override { return &request_.chat.labels; }
 
   Result<PreparedCall> prepare() override {
-    const Tier& tier = service_.tier();
+    const Tier& tier = scope_.service.tier();
     const ChatRequest& chat = request_.chat;
     ReplyHead head;
     ZH_ASSIGN_OR_RETURN(head.model,
-                        resolve_model_name(service_.config.model, tier.name(), chat.model));
+                        resolve_model_name(scope_.live->config.model, tier.name(), chat.model));
     const PromptDetail detail = request_.reply.diagnostics.prompt_breakdown
                                     ? PromptDetail::kBreakdown
                                     : PromptDetail::kTokens;
@@ -51,10 +54,11 @@ class MessagesCall final : public DialectCall {
     ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
     PreparedCall call;
     ChoiceOptions choice;
-    choice.stops = profile_stops(service_, chat);
+    choice.stops = profile_stops(scope_, chat);
+    choice.limits = &scope_.live->config.limits;
     ZH_ASSIGN_OR_RETURN(
         ReadyConstraint ready,
-        constrain_answer(service_, {prompt.output, chat.conversation, chat.generation.max_tokens}));
+        constrain_answer(scope_, {prompt.output, chat.conversation, chat.generation.max_tokens}));
     choice.constraint = std::move(ready.constraint);
     LiveValues values = live_values(chat.conversation);
     choice.soft_rules = soft_rules_of(values);
@@ -78,6 +82,10 @@ class MessagesCall final : public DialectCall {
     AnthropicReplyOptions options = request_.reply;
     options.profile = head_.stream_profile.value_or(head_.profile->stream);
     options.heartbeat = head_.profile->heartbeat;
+    if (!options.service_tier.empty()) {
+      const PriorityClass wanted = request_.chat.generation.priority;
+      options.service_tier = anthropic_service_tier_name(scope_.served_class(wanted));
+    }
     if (!head_.service_tier.empty()) options.service_tier = head_.service_tier;
     if (options.diagnostics.any) {
       options.prompt_ends_with_stop = stop_at_end_of(request_.chat);
@@ -94,19 +102,19 @@ class MessagesCall final : public DialectCall {
   }
 
   void choose_profile(std::string_view body) {
-    head_.profile = &service_.wire_profiles.find(anthropic_version_of(body));
+    head_.profile = &scope_.live->wire_profiles.find(anthropic_version_of(body));
     head_.on_body_version(*head_.profile);
   }
 
-  Service& service_;
+  const CallScope scope_;
   MessagesHead head_;
   AnthropicRequest request_;
 };
 
 }  // namespace
 
-std::unique_ptr<DialectCall> make_messages_call(Service& service, MessagesHead head) {
-  return std::make_unique<MessagesCall>(service, std::move(head));
+std::unique_ptr<DialectCall> make_messages_call(CallScope scope, MessagesHead head) {
+  return std::make_unique<MessagesCall>(std::move(scope), std::move(head));
 }
 
 std::optional<StreamProfile> parse_stream_profile(std::string_view value) {
@@ -115,17 +123,17 @@ std::optional<StreamProfile> parse_stream_profile(std::string_view value) {
   return std::nullopt;
 }
 
-Result<ChatRequest> parse_count_call(Service& service, const WireProfile& profile,
+Result<ChatRequest> parse_count_call(const CallScope& scope, const WireProfile& profile,
                                      std::string_view body) {
   ZH_ASSIGN_OR_RETURN(ChatRequest request,
                       parse_count_tokens_request(body, parse_options_of(profile)));
-  apply_configured_habits(service, request.conversation);
+  apply_configured_habits(scope, request.conversation);
   return request;
 }
 
-Result<std::uint32_t> count_prompt_tokens(const Service& service, const ChatRequest& request) {
-  const Tier& tier = service.tier();
-  ZH_RETURN_IF_ERROR(resolve_model_name(service.config.model, tier.name(), request.model));
+Result<std::uint32_t> count_prompt_tokens(const CallScope& scope, const ChatRequest& request) {
+  const Tier& tier = scope.service.tier();
+  ZH_RETURN_IF_ERROR(resolve_model_name(scope.live->config.model, tier.name(), request.model));
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prompts().prepare(request.conversation));
   return static_cast<std::uint32_t>(prompt.tokens.size());
 }

@@ -22,7 +22,7 @@ enum class RelaxedNote : std::uint8_t {
 
 /// What the head of a request says about it.
 struct MessagesHead {
-  const WireProfile* profile = nullptr;  ///< chosen by the version; outlives the call
+  const WireProfile* profile = nullptr;  ///< chosen by the version, of the call's scope
   std::string request_id;
   std::optional<StreamProfile> stream_profile;  ///< the client's own choice
   std::string_view service_tier;  ///< static text, shown in place of the answer to the body's own
@@ -31,16 +31,16 @@ struct MessagesHead {
   std::function<void(const WireProfile&)> on_body_version;
 };
 
-std::unique_ptr<DialectCall> make_messages_call(Service& service, MessagesHead head);
+std::unique_ptr<DialectCall> make_messages_call(CallScope scope, MessagesHead head);
 
 /// The value of the header `anthropic-stream-profile`; nothing for anything unknown.
 std::optional<StreamProfile> parse_stream_profile(std::string_view value);
 
 /// On a worker.
-Result<ChatRequest> parse_count_call(Service& service, const WireProfile& profile,
+Result<ChatRequest> parse_count_call(const CallScope& scope, const WireProfile& profile,
                                      std::string_view body);
 /// On a worker, when the documents are text. Errors: those of a real call, but any length is
 /// counted.
-Result<std::uint32_t> count_prompt_tokens(const Service& service, const ChatRequest& request);
+Result<std::uint32_t> count_prompt_tokens(const CallScope& scope, const ChatRequest& request);
 
 }  // namespace zerohop

@@ -1,5 +1,7 @@
 #include "app/model_names.h"
 
+#include "app/config_error.h"
+
 namespace zerohop {
 
 // Greedy with one step back: linear for one star, at worst the product of both lengths.
@@ -40,11 +42,8 @@ Result<std::string> resolve_model_name(const ModelConfig& config, std::string_vi
 Result<void> check_alias_targets(const ModelConfig& config, std::string_view tier) {
   for (const auto& [pattern, target] : config.aliases) {
     if (target == tier) continue;
-    return Error{ErrorCode::kConfiguration,
-                 "model.aliases: '" + pattern + "' maps to '" + target +
-                     "', but the model that runs is '" + std::string(tier) + "'",
-                 "",
-                 {}};
+    return configuration_error("model.aliases: '" + pattern + "' maps to '" + target +
+                               "', but the model that runs is '" + std::string(tier) + "'");
   }
   return {};
 }

@@ -4,21 +4,19 @@
 #include <optional>
 #include <string_view>
 
+#include "app/config_error.h"
 #include "base/check.h"
 
 namespace zerohop {
 namespace {
 
-Error contradiction(std::string message) {
-  return Error{ErrorCode::kConfiguration, std::move(message), {}, {}};
-}
-
 Result<void> check_networks(std::string_view key, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     if (IpNetwork::parse(text)) continue;
-    return contradiction(std::string(key) + ": '" + text +
-                         "' is no address or network such as 10.0.0.0/8 or 2001:db8::/32, with "
-                         "no bits set behind the prefix");
+    return configuration_error(
+        std::string(key) + ": '" + text +
+        "' is no address or network such as 10.0.0.0/8 or 2001:db8::/32, with "
+        "no bits set behind the prefix");
   }
   return {};
 }
@@ -27,11 +25,11 @@ Result<void> check_proxy(const ServerConfig& server) {
   ZH_RETURN_IF_ERROR(check_networks("server.proxy_protocol_from", server.proxy_protocol_from));
   const bool spoken = server.proxy_protocol != ProxyPolicy::kOff;
   if (spoken && server.unix_socket.empty() && server.proxy_protocol_from.empty()) {
-    return contradiction(
+    return configuration_error(
         "server.proxy_protocol needs server.proxy_protocol_from: whose headers are believed");
   }
   if (!spoken && !server.proxy_protocol_from.empty()) {
-    return contradiction(
+    return configuration_error(
         "server.proxy_protocol_from has no effect while server.proxy_protocol is off");
   }
   return {};
@@ -40,20 +38,24 @@ Result<void> check_proxy(const ServerConfig& server) {
 Result<void> check_tls(const Config& config) {
   const TlsConfig& tls = config.tls;
   if (tls.certificate.empty() != tls.private_key.empty()) {
-    return contradiction("tls.certificate and tls.private_key are given together or not at all");
+    return configuration_error(
+        "tls.certificate and tls.private_key are given together or not at all");
   }
   const bool asks = tls.client_certificates != ClientCertificates::kOff;
   if (asks && !serves_tls(config)) {
-    return contradiction("tls.client_certificates needs tls.certificate and tls.private_key");
+    return configuration_error("tls.client_certificates needs tls.certificate and tls.private_key");
   }
   if (asks && tls.client_ca.empty()) {
-    return contradiction("tls.client_certificates needs tls.client_ca: whose they may be");
+    return configuration_error("tls.client_certificates needs tls.client_ca: whose they may be");
   }
   if (!asks && !tls.client_ca.empty()) {
-    return contradiction("tls.client_ca has no effect while tls.client_certificates is off");
+    return configuration_error("tls.client_ca has no effect while tls.client_certificates is off");
+  }
+  if (!asks && tls.client_identity != ClientIdentity::kOff) {
+    return configuration_error("tls.client_identity needs tls.client_certificates");
   }
   if (serves_tls(config) && !config.server.unix_socket.empty()) {
-    return contradiction("a Unix socket (server.unix_socket) is not served over TLS");
+    return configuration_error("a Unix socket (server.unix_socket) is not served over TLS");
   }
   return {};
 }

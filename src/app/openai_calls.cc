@@ -13,6 +13,7 @@
 #include "api/openai_responses_reply.h"
 #include "api/openai_responses_request.h"
 #include "api/openai_responses_stream.h"
+#include "api/service_tier_names.h"
 #include "app/ids.h"
 #include "app/model_names.h"
 #include "app/version.h"
@@ -27,15 +28,19 @@ constexpr std::string_view kToolIdPrefix = "call_";
 struct HeadFacts {
   std::string_view id_prefix;
   std::string_view requested_model;
-  std::string_view service_tier;
+  std::string_view service_tier;  ///< empty: the request named none
+  PriorityClass wanted = PriorityClass::kStandard;
 };
 
-Result<OpenAiReplyHead> make_head(const Service& service, const HeadFacts& facts) {
+Result<OpenAiReplyHead> make_head(const CallScope& scope, const HeadFacts& facts) {
+  const Service& service = scope.service;
   OpenAiReplyHead head;
-  ZH_ASSIGN_OR_RETURN(head.model, resolve_model_name(service.config.model, service.tier().name(),
-                                                     facts.requested_model));
+  ZH_ASSIGN_OR_RETURN(head.model, resolve_model_name(scope.live->config.model,
+                                                     service.tier().name(), facts.requested_model));
   head.id = make_id(facts.id_prefix);
-  head.service_tier = facts.service_tier;
+  if (!facts.service_tier.empty()) {
+    head.service_tier = openai_service_tier_name(scope.served_class(facts.wanted));
+  }
   head.created =
       std::chrono::duration_cast<std::chrono::seconds>(service.clock.wall().time_since_epoch())
           .count();
@@ -44,19 +49,20 @@ Result<OpenAiReplyHead> make_head(const Service& service, const HeadFacts& facts
 }
 
 // Clients of this dialect name no version.
-const WireProfile& profile_of(const Service& service) { return service.wire_profiles.find(""); }
+const WireProfile& profile_of(const CallScope& scope) { return scope.live->wire_profiles.find(""); }
 
 // What the engine is to compute for a conversation, without who writes the answer.
-Result<PreparedCall> prepare_choices(Service& service, const ChatRequest& chat) {
-  const Tier& tier = service.tier();
+Result<PreparedCall> prepare_choices(const CallScope& scope, const ChatRequest& chat) {
+  const Tier& tier = scope.service.tier();
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
-  ZH_RETURN_IF_ERROR(check_room(tier, profile_of(service), prompt, chat.generation.max_tokens));
+  ZH_RETURN_IF_ERROR(check_room(tier, profile_of(scope), prompt, chat.generation.max_tokens));
   ZH_ASSIGN_OR_RETURN(
       ReadyConstraint ready,
-      constrain_answer(service, {prompt.output, chat.conversation, chat.generation.max_tokens}));
+      constrain_answer(scope, {prompt.output, chat.conversation, chat.generation.max_tokens}));
   LiveValues values = live_values(chat.conversation);
-  const ChoiceOptions shared{0, kToolIdPrefix, profile_stops(service, chat), ready.constraint,
-                             soft_rules_of(values)};
+  ChoiceOptions shared{0, kToolIdPrefix, profile_stops(scope, chat), ready.constraint,
+                       soft_rules_of(values)};
+  shared.limits = &scope.live->config.limits;
   PreparedCall call;
   call.choices = tier.make_generations(prompt, chat.generation, chat.choices, shared);
   call.choices_per_prompt = call.choices.size();
@@ -66,23 +72,25 @@ Result<PreparedCall> prepare_choices(Service& service, const ChatRequest& chat) 
 
 class ChatCompletionsCall final : public DialectCall {
  public:
-  explicit ChatCompletionsCall(Service& service) : service_(service) {}
+  explicit ChatCompletionsCall(CallScope scope) : scope_(std::move(scope)) {}
 
   Result<void> parse(std::string_view body) override {
-    ZH_ASSIGN_OR_RETURN(
-        request_, parse_chat_completions_request(body, parse_options_of(profile_of(service_))));
-    apply_server_habits(service_, profile_of(service_), request_.chat);
+    ZH_ASSIGN_OR_RETURN(request_,
+                        parse_chat_completions_request(body, parse_options_of(profile_of(scope_))));
+    apply_server_habits(scope_, profile_of(scope_), request_.chat);
     return {};
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
   const std::string& model() const override { return request_.chat.model; }
+  const RequestLabels* labels() const override { return &request_.chat.labels; }
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
-    ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head, make_head(service_, {"chatcmpl-", chat.model,
-                                                                   request_.reply.service_tier}));
-    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(service_, chat));
+    ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head,
+                        make_head(scope_, {"chatcmpl-", chat.model, request_.reply.service_tier,
+                                           chat.generation.priority}));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiChatStream>(head, request_.reply, chat.choices);
     } else {
@@ -92,19 +100,19 @@ class ChatCompletionsCall final : public DialectCall {
   }
 
  private:
-  Service& service_;
+  const CallScope scope_;
   OpenAiChatRequest request_;
 };
 
 class CompletionsCall final : public DialectCall {
  public:
-  explicit CompletionsCall(Service& service) : service_(service) {}
+  explicit CompletionsCall(CallScope scope) : scope_(std::move(scope)) {}
 
   Result<void> parse(std::string_view body) override {
     ZH_ASSIGN_OR_RETURN(request_,
-                        parse_completions_request(body, parse_options_of(profile_of(service_))));
+                        parse_completions_request(body, parse_options_of(profile_of(scope_))));
     if (request_.generation.stop_sequences.empty()) {
-      request_.generation.stop_sequences = profile_of(service_).default_stop_sequences;
+      request_.generation.stop_sequences = profile_of(scope_).default_stop_sequences;
     }
     return {};
   }
@@ -114,25 +122,28 @@ class CompletionsCall final : public DialectCall {
 
   Result<PreparedCall> prepare() override {
     OpenAiCompletionsReplyOptions options;
-    ZH_ASSIGN_OR_RETURN(
-        options.head, make_head(service_, {"cmpl-", request_.model, request_.reply.service_tier}));
+    ZH_ASSIGN_OR_RETURN(options.head,
+                        make_head(scope_, {"cmpl-", request_.model, request_.reply.service_tier,
+                                           request_.generation.priority}));
     options.reply = request_.reply;
     options.choices_per_prompt = request_.choices_per_prompt;
     PreparedCall call;
     call.choices_per_prompt = request_.choices_per_prompt;
-    ChoiceOptions shared{0, "toolu_", compile_stops(request_.generation, service_.config.limits)};
+    ChoiceOptions shared{0, "toolu_",
+                         compile_stops(request_.generation, scope_.live->config.limits)};
+    shared.limits = &scope_.live->config.limits;
     for (const OpenAiPrompt& source : request_.prompts) {
       ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompt_of(source));
-      ZH_RETURN_IF_ERROR(check_room(service_.tier(), profile_of(service_), prompt,
+      ZH_RETURN_IF_ERROR(check_room(scope_.service.tier(), profile_of(scope_), prompt,
                                     request_.generation.max_tokens));
       prompt.output.rules = request_.output;
       ZH_ASSIGN_OR_RETURN(ReadyConstraint ready,
-                          constrain_answer(service_, {prompt.output, Conversation{},
-                                                      request_.generation.max_tokens}));
+                          constrain_answer(scope_, {prompt.output, Conversation{},
+                                                    request_.generation.max_tokens}));
       shared.constraint = std::move(ready.constraint);
       call.relaxed = std::move(ready.relaxed);
-      auto answers = service_.tier().make_generations(prompt, request_.generation,
-                                                      request_.choices_per_prompt, shared);
+      auto answers = scope_.service.tier().make_generations(prompt, request_.generation,
+                                                            request_.choices_per_prompt, shared);
       std::ranges::move(answers, std::back_inserter(call.choices));
       options.echoes.push_back(request_.echo ? text_of(source) : std::string());
     }
@@ -147,42 +158,43 @@ class CompletionsCall final : public DialectCall {
  private:
   Result<PreparedPrompt> prompt_of(const OpenAiPrompt& source) const {
     if (const auto* text = std::get_if<std::string>(&source)) {
-      return service_.tier().prepare_text(*text);
+      return scope_.service.tier().prepare_text(*text);
     }
-    return service_.tier().prepare_tokens(std::get<std::vector<Token>>(source));
+    return scope_.service.tier().prepare_tokens(std::get<std::vector<Token>>(source));
   }
 
   std::string text_of(const OpenAiPrompt& source) const {
     if (const auto* text = std::get_if<std::string>(&source)) return *text;
     return utf8_replace_invalid(
-        service_.tier().model().tokenizer().detokenize(std::get<std::vector<Token>>(source)));
+        scope_.service.tier().model().tokenizer().detokenize(std::get<std::vector<Token>>(source)));
   }
 
-  Service& service_;
+  const CallScope scope_;
   OpenAiCompletionsRequest request_;
 };
 
 class ResponsesCall final : public DialectCall {
  public:
-  explicit ResponsesCall(Service& service) : service_(service) {}
+  explicit ResponsesCall(CallScope scope) : scope_(std::move(scope)) {}
 
   Result<void> parse(std::string_view body) override {
     ZH_ASSIGN_OR_RETURN(request_,
-                        parse_responses_request(body, parse_options_of(profile_of(service_))));
-    apply_server_habits(service_, profile_of(service_), request_.chat);
+                        parse_responses_request(body, parse_options_of(profile_of(scope_))));
+    apply_server_habits(scope_, profile_of(scope_), request_.chat);
     return {};
   }
 
   Conversation* conversation() override { return &request_.chat.conversation; }
   const std::string& model() const override { return request_.chat.model; }
+  const RequestLabels* labels() const override { return &request_.chat.labels; }
 
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
     OpenAiResponsesReplyOptions options;
-    ZH_ASSIGN_OR_RETURN(options.head,
-                        make_head(service_, {"resp_", chat.model, request_.service_tier}));
+    ZH_ASSIGN_OR_RETURN(options.head, make_head(scope_, {"resp_", chat.model, request_.service_tier,
+                                                         chat.generation.priority}));
     options.echo = request_.echo;
-    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(service_, chat));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiResponsesStream>(std::move(options));
     } else {
@@ -192,22 +204,22 @@ class ResponsesCall final : public DialectCall {
   }
 
  private:
-  Service& service_;
+  const CallScope scope_;
   OpenAiResponsesRequest request_;
 };
 
 }  // namespace
 
-std::unique_ptr<DialectCall> make_chat_completions_call(Service& service) {
-  return std::make_unique<ChatCompletionsCall>(service);
+std::unique_ptr<DialectCall> make_chat_completions_call(CallScope scope) {
+  return std::make_unique<ChatCompletionsCall>(std::move(scope));
 }
 
-std::unique_ptr<DialectCall> make_completions_call(Service& service) {
-  return std::make_unique<CompletionsCall>(service);
+std::unique_ptr<DialectCall> make_completions_call(CallScope scope) {
+  return std::make_unique<CompletionsCall>(std::move(scope));
 }
 
-std::unique_ptr<DialectCall> make_responses_call(Service& service) {
-  return std::make_unique<ResponsesCall>(service);
+std::unique_ptr<DialectCall> make_responses_call(CallScope scope) {
+  return std::make_unique<ResponsesCall>(std::move(scope));
 }
 
 }  // namespace zerohop

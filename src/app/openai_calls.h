@@ -7,8 +7,8 @@
 
 namespace zerohop {
 
-std::unique_ptr<DialectCall> make_chat_completions_call(Service& service);
-std::unique_ptr<DialectCall> make_completions_call(Service& service);
-std::unique_ptr<DialectCall> make_responses_call(Service& service);
+std::unique_ptr<DialectCall> make_chat_completions_call(CallScope scope);
+std::unique_ptr<DialectCall> make_completions_call(CallScope scope);
+std::unique_ptr<DialectCall> make_responses_call(CallScope scope);
 
 }  // namespace zerohop

@@ -7,8 +7,8 @@
 
 namespace zerohop {
 
-std::shared_ptr<RequestContext> make_request_context(TimePoint now) {
-  auto context = std::make_shared<RequestContext>(now);
+std::shared_ptr<RequestContext> make_request_context(const Service& service) {
+  auto context = std::make_shared<RequestContext>(service.clock.now(), service.live.get());
   context->request_id = make_id("req_");
   return context;
 }
@@ -20,6 +20,7 @@ RequestContext* context_of(const std::shared_ptr<void>& ticket) {
 Awaitable<void> refuse_request(Service& service, Exchange& exchange, Error error) {
   RequestContext& context = *context_of(exchange.ticket());
   service.metrics.count_refusal(error.code);
+  context.notes.failure = error;
   if (context.permit.held()) context.life.advance(RequestState::kFailed, service.clock.now());
   co_await exchange.respond_error(std::move(error));
 }

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "admission/caller.h"
 #include "admission/limiter.h"
 #include "admission/request_lifecycle.h"
-#include "app/wire_profile.h"
+#include "app/live_config.h"
+#include "app/request_notes.h"
 #include "base/permit.h"
 #include "core/error.h"
 #include "core/snapshot.h"
@@ -24,8 +26,11 @@ namespace zerohop {
 struct Service;
 
 struct RequestContext {
-  explicit RequestContext(TimePoint now) : life(now) {}
+  RequestContext(TimePoint now, std::shared_ptr<const LiveConfig> live_in)
+      : live(std::move(live_in)), life(now) {}
 
+  /// The configuration that this request is served by to its end.
+  const std::shared_ptr<const LiveConfig> live;
   std::string request_id;  ///< `req_` and 24 random characters
   Permit permit;           ///< held for requests that cost something
   RequestLifecycle life;
@@ -45,10 +50,12 @@ struct RequestContext {
   // For the log line
   Usage usage;
   std::string stop_reason;
+  RequestNotes notes;
+  std::uint32_t pieces_out = 0;  ///< deltas of the answer so far, about one a token
 };
 
-/// A new context with a fresh id.
-std::shared_ptr<RequestContext> make_request_context(TimePoint now);
+/// A new context with a fresh id and the configuration in force.
+std::shared_ptr<RequestContext> make_request_context(const Service& service);
 
 /// The context behind an exchange's ticket; null when there is none.
 RequestContext* context_of(const std::shared_ptr<void>& ticket);

@@ -30,7 +30,6 @@ class Fixture {
  public:
   Fixture() : service_(Config{}, clock_) {
     log_configure({.level = LogLevel::kOff});
-    service_.wire_profiles = std::move(WireProfiles::from_config(service_.config)).value();
     TierParts parts;
     parts.clock = &clock_;
     parts.waker = &waker_;
@@ -45,15 +44,16 @@ class Fixture {
   }
 
   void run(const std::string& body) {
-    for (const WireProfile* profile : {&service_.wire_profiles.find(""), &std::as_const(strict_)}) {
+    for (const WireProfile* profile :
+         {&scope_.live->wire_profiles.find(""), &std::as_const(strict_)}) {
       MessagesHead head;
       head.profile = profile;
-      check(make_messages_call(service_, std::move(head)), body);
+      check(make_messages_call(scope_, std::move(head)), body);
       count(*profile, body);
     }
-    check(make_chat_completions_call(service_), body);
-    check(make_completions_call(service_), body);
-    check(make_responses_call(service_), body);
+    check(make_chat_completions_call(scope_), body);
+    check(make_completions_call(scope_), body);
+    check(make_responses_call(scope_), body);
   }
 
  private:
@@ -84,14 +84,14 @@ class Fixture {
 
   // Counted and computed prompts are the same.
   void count(const WireProfile& profile, const std::string& body) {
-    const Result<ChatRequest> request = parse_count_call(service_, profile, body);
+    const Result<ChatRequest> request = parse_count_call(scope_, profile, body);
     if (!request.ok()) return check_error(request.error());
     if (has_unread_documents(request->conversation)) return;
-    const Result<std::uint32_t> counted = count_prompt_tokens(service_, *request);
+    const Result<std::uint32_t> counted = count_prompt_tokens(scope_, *request);
     if (!counted.ok()) return check_error(counted.error());
     MessagesHead head;
     head.profile = &profile;
-    const auto call = make_messages_call(service_, std::move(head));
+    const auto call = make_messages_call(scope_, std::move(head));
     if (!call->parse(body).ok()) return;
     const Result<PreparedCall> prepared = call->prepare();
     if (prepared.ok()) ZH_CHECK(prepared->choices.front().request.prompt.size() == *counted);
@@ -100,6 +100,7 @@ class Fixture {
   SteadyClock clock_;
   NobodyWaits waker_;
   Service service_;
+  const CallScope scope_{service_, service_.live.get()};
   WireProfile strict_;
 };
 

@@ -79,18 +79,76 @@ std::optional<TimePoint> deadline_of(const RequestSchedule& schedule, AnswerShap
   return schedule.deadline ? std::min(*schedule.deadline, *patience) : *patience;
 }
 
+Result<ClassWaits> class_waits(const Config& config) {
+  ClassWaits waits;
+  waits.fill(std::chrono::seconds(config.scheduler.max_wait_seconds));
+  const std::vector<double>& seconds = config.queue.class_wait_max_seconds;
+  if (seconds.empty()) return waits;
+  if (seconds.size() != kPriorityClasses) {
+    return Error{ErrorCode::kConfiguration,
+                 "queue.class_wait_max_seconds: needs three numbers, of priority, standard and "
+                 "batch, or none",
+                 "",
+                 {}};
+  }
+  for (std::size_t i = 0; i < kPriorityClasses; ++i) {
+    constexpr double kDay = 86'400;
+    if (!(seconds[i] > 0) || seconds[i] > kDay) {
+      return Error{ErrorCode::kConfiguration,
+                   "queue.class_wait_max_seconds: must be above 0 and at most 86400",
+                   "",
+                   {}};
+    }
+    waits[i] = from_seconds(seconds[i]);
+  }
+  return waits;
+}
+
+namespace {
+
+std::optional<ServiceEstimate> estimate_at(const DoorView& door) {
+  ServiceQuestion question;
+  question.itl_objective = door.itl_objective;
+  question.in_front = door.in_front;
+  question.max_tokens = door.max_tokens;
+  return estimate_service(door.engine, question);
+}
+
+// Whether an answer that has to wait would end in time if it took as long as the last ones did, or
+// as long as it may be where that is less. What starts at once is given the benefit of the doubt.
+bool usually_ends_within(Duration left, const ServiceEstimate& estimate, const DoorView& door) {
+  if (estimate.queue_wait == Duration::zero()) return true;
+  const Duration longest = estimate.last_token - estimate.queue_wait;
+  const Duration usual = from_seconds(door.engine.request_seconds);
+  return estimate.queue_wait + std::min(longest, usual) <= left;
+}
+
+// By then the queue has room for as long a wait as is granted.
+std::chrono::milliseconds come_back_after(Duration excess) {
+  return std::chrono::ceil<std::chrono::milliseconds>(
+      std::max<Duration>(excess, std::chrono::milliseconds(1)));
+}
+
+}  // namespace
+
+Result<void> check_wait(const DoorView& door, Duration wait_max) {
+  const std::optional<ServiceEstimate> estimate = estimate_at(door);
+  if (!estimate || estimate->queue_wait == Duration::zero()) return {};
+  if (estimate->first_token <= wait_max) return {};
+  return Error{ErrorCode::kOverloaded,
+               "the first token would come after about " + milliseconds_of(estimate->first_token) +
+                   ", and requests wait at most " + milliseconds_of(wait_max),
+               "", come_back_after(estimate->first_token - wait_max), kWaitRefusal};
+}
+
 Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
                             const DoorView& door) {
   const std::optional<TimePoint> deadline = deadline_of(schedule, shape);
   if (!deadline) return {};
   const Duration left = *deadline - door.now;
-  ServiceQuestion question;
-  question.itl_objective = door.itl_objective;
-  question.part_in_front = door.part_in_front;
-  const auto estimate = estimate_service(door.engine, question);
-  if (left > Duration::zero() && judge_deadline(estimate, left) != DeadlineVerdict::kCannot) {
-    return {};
-  }
+  const std::optional<ServiceEstimate> estimate = estimate_at(door);
+  const bool can = judge_deadline(estimate, left) != DeadlineVerdict::kCannot;
+  if (can && (!estimate || usually_ends_within(left, *estimate, door))) return {};
   const std::string_view header = deadline == schedule.deadline ? kDeadlineHeader : kTimeoutHeader;
   const Duration wait = estimate ? estimate->first_token : Duration::zero();
   Error error{ErrorCode::kOverloaded, "", "", {}};
@@ -99,15 +157,15 @@ Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
       left <= Duration::zero()
           ? "passed " + milliseconds_of(-left) + " before the request could be queued"
           : "cannot be met: the first token would come after about " + milliseconds_of(wait);
-  // By then the queue has room for as long a wait as this client grants.
-  error.retry_after = std::chrono::ceil<std::chrono::milliseconds>(
-      std::max<Duration>(wait - left, std::chrono::milliseconds(1)));
+  error.retry_after = come_back_after(wait - left);
+  error.detail = kDeadlineRefusal;
   return error;
 }
 
 void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRequest& request) {
   request.scheduling.tenant = schedule.tenant.tenant;
   request.scheduling.tenant_weight = schedule.tenant.weight;
+  request.scheduling.own_pool = schedule.tenant.own_pool;
   // Nobody gets a better class than the operator gave, and everybody may step back.
   const std::optional<PriorityClass> given = schedule.tenant.priority;
   PriorityClass& priority = request.scheduling.priority;

@@ -10,13 +10,16 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "app/config.h"
 #include "app/request_tenant.h"
 #include "base/clock.h"
 #include "core/error.h"
+#include "core/service_estimate.h"
 #include "core/snapshot.h"
 #include "engine/engine_request.h"
 #include "http/message.h"
@@ -45,8 +48,25 @@ struct DoorView {
   EngineSnapshot engine;
   TimePoint now{};
   Duration itl_objective{};
-  double part_in_front = 1;  ///< ServiceQuestion::part_in_front
+  std::optional<InFront> in_front = {};  ///< ServiceQuestion::in_front
+  std::uint32_t max_tokens = 0;          ///< of the answer; 0: not known yet
 };
+
+/// How long a request may wait for its first token, by PriorityClass.
+using ClassWaits = std::array<Duration, kPriorityClasses>;
+
+/// Errors: kConfiguration (not one for each class, or none).
+Result<ClassWaits> class_waits(const Config& config);
+
+/// Names of what was full or too late, as Error::detail of a refusal at the door and as a label of
+/// zerohop_queue_refusals_total.
+inline constexpr std::string_view kWaitRefusal = "queue;wait";
+inline constexpr std::string_view kDeadlineRefusal = "queue;deadline";
+
+/// Whether the first token can be expected within `wait_max`. Errors: kOverloaded, with the time
+/// after which it could be as advice. Nothing is refused that the engine has no rates for, nor
+/// where a place is free.
+Result<void> check_wait(const DoorView& door, Duration wait_max);
 
 /// Whether the queue leaves room for the deadline of an answer of that shape. Errors: kOverloaded,
 /// with advice when to come back. What of the prompt is cached is not known here, so only the wait

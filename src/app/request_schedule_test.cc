@@ -88,13 +88,69 @@ TEST(RequestSchedule, RefusesAtTheDoorWhatTheQueueMakesTooLate) {
   EXPECT_EQ(refused.error().code, ErrorCode::kOverloaded);
   EXPECT_GE(refused.error().retry_after, std::chrono::seconds(8));
   // A tenant that asks for little has less in front of it.
-  EXPECT_TRUE(check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived, {}, 0.05}).ok());
+  EXPECT_TRUE(
+      check_deadline(*schedule, AnswerShape::kStream, {engine, kReceived, {}, InFront{1, 250}})
+          .ok());
   // A client that gives up does so on a whole answer.
   const auto patient = schedule_of({{"x-stainless-timeout", "1"}});
   EXPECT_TRUE(check_deadline(*patient, AnswerShape::kStream, {engine, kReceived}).ok());
   const Result<void> whole = check_deadline(*patient, AnswerShape::kWhole, {engine, kReceived});
   ASSERT_FALSE(whole.ok());
   EXPECT_NE(whole.error().message.find("x-stainless-timeout"), std::string::npos);
+}
+
+TEST(RequestSchedule, RefusesAnAnswerThatWouldUsuallyEndTooLate) {
+  const auto schedule = schedule_of({{"anthropic-deadline-ms", "4000"}});
+  EngineSnapshot engine;
+  engine.prefill_tokens_per_second = 500;
+  engine.decode_step_seconds = 0.01;
+  engine.request_seconds = 3;
+  engine.queued_tokens = 1'000;
+  DoorView door{engine, kReceived};
+  const auto checked = [&] { return check_deadline(*schedule, AnswerShape::kStream, door).ok(); };
+  EXPECT_TRUE(checked()) << "its length is not known";
+  door.max_tokens = 1'000;
+  EXPECT_FALSE(checked()) << "2 s in the queue, 3 s like the others";
+  door.max_tokens = 100;
+  EXPECT_TRUE(checked()) << "1 s at most";
+  door.max_tokens = 1'000;
+  door.engine.queued_tokens = 0;
+  EXPECT_TRUE(checked()) << "it starts at once";
+}
+
+TEST(RequestSchedule, RefusesWhatWouldWaitForTooLong) {
+  EngineSnapshot engine;
+  engine.queued_tokens = 5'000;
+  const DoorView unknown{engine, kReceived};
+  EXPECT_TRUE(check_wait(unknown, std::chrono::seconds(1)).ok()) << "no rates are known";
+  engine.prefill_tokens_per_second = 500;
+  const DoorView door{engine, kReceived};
+  EXPECT_TRUE(check_wait(door, std::chrono::seconds(10)).ok());
+  const Result<void> refused = check_wait(door, std::chrono::seconds(9));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kOverloaded);
+  EXPECT_EQ(refused.error().detail, kWaitRefusal);
+  EXPECT_EQ(refused.error().retry_after, std::chrono::seconds(1));
+  EXPECT_EQ(refused.error().message,
+            "the first token would come after about 10000 ms, and requests wait at most 9000 ms");
+  // A slow machine without a queue refuses nobody.
+  engine.queued_tokens = 0;
+  engine.decode_step_seconds = 100;
+  EXPECT_TRUE(check_wait({engine, kReceived}, std::chrono::seconds(1)).ok());
+}
+
+TEST(RequestSchedule, ReadsTheLongestWaitOfEachClass) {
+  Config config;
+  config.scheduler.max_wait_seconds = 30;
+  EXPECT_EQ(class_waits(config)->at(2), std::chrono::seconds(30));
+  config.queue.class_wait_max_seconds = {1.5, 20, 600};
+  EXPECT_EQ(class_waits(config)->at(0), std::chrono::milliseconds(1'500));
+  EXPECT_EQ(class_waits(config)->at(2), std::chrono::seconds(600));
+  for (const std::vector<double>& bad :
+       {std::vector<double>{1, 2}, {1, 2, 3, 4}, {0, 1, 1}, {1, 1, 1e6}}) {
+    config.queue.class_wait_max_seconds = bad;
+    EXPECT_FALSE(class_waits(config).ok());
+  }
 }
 
 TEST(RequestSchedule, RefusesWhatCameTooLateItself) {
@@ -179,7 +235,9 @@ TEST(RequestTenant, KnowsBothFormsOfACredential) {
   EXPECT_EQ(credential({{"Authorization", "bearer  t"}}), "t");
   EXPECT_EQ(credential({{"Authorization", "Basic eA=="}}), "");
   EXPECT_EQ(credential({{"Authorization", "Bearer"}}), "");
-  EXPECT_EQ(credential({{"x-api-key", "k"}, {"Authorization", "Bearer t"}}), "k");
+  EXPECT_EQ(credential({{"x-api-key", "k"}, {"Authorization", "Bearer k"}}), "k");
+  // Two that differ are none: which of them is meant cannot be known.
+  EXPECT_EQ(credential({{"x-api-key", "k"}, {"Authorization", "Bearer t"}}), "");
 }
 
 }  // namespace

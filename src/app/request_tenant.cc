@@ -1,16 +1,14 @@
 #include "app/request_tenant.h"
 
+#include "app/key_gate.h"
 #include "app/text_hash.h"
 
 namespace zerohop {
 
+// Where no keys are asked for, any credential is as good as none.
 std::string_view credential_of(const Headers& headers) {
-  if (const auto key = headers.find("x-api-key"); key && !key->empty()) return *key;
-  constexpr std::string_view kBearer = "bearer ";
-  const std::string_view value = headers.find("authorization").value_or("");
-  if (!equals_ignoring_case(value.substr(0, kBearer.size()), kBearer)) return {};
-  const std::size_t token = value.find_first_not_of(' ', kBearer.size());
-  return token == value.npos ? std::string_view() : value.substr(token);
+  const Result<Credential> credential = read_credential(headers);
+  return credential.ok() ? credential->text : std::string_view();
 }
 
 namespace {
@@ -22,6 +20,7 @@ RequestTenant keyed_tenant(const Config& config, const TenantRecord& record) {
   if (config.cache.share != CacheShare::kAll) tenant.scope = ScopeId{record.number.value};
   tenant.weight = record.weight;
   tenant.priority = record.priority;
+  tenant.own_pool = !record.pool.empty() && record.pool == config.instance.pool;
   return tenant;
 }
 
@@ -37,6 +36,11 @@ RequestTenant tenant_named(const Config& config, std::string_view name) {
 }
 
 }  // namespace
+
+std::optional<PriorityClass> class_of(const Caller& caller) {
+  if (caller.key == nullptr) return std::nullopt;
+  return caller.tenant->priority;
+}
 
 RequestTenant tenant_of(const Config& config, const Caller& caller, const Headers& headers) {
   if (caller.key == nullptr) return tenant_named(config, credential_of(headers));

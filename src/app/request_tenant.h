@@ -21,10 +21,15 @@ struct RequestTenant {
   double weight = 1;  ///< QueuedWork::weight
   /// The class of all its requests but those that ask for the lowest; nothing: as each asks.
   std::optional<PriorityClass> priority = {};
+  /// It belongs to the pool of this instance, for which sequences may be kept free.
+  bool own_pool = false;
 };
 
-/// `x-api-key`, else the token of `Authorization: Bearer`; empty: none.
+/// As read_credential() (key_gate.h) finds it; empty: none, or one that it refuses.
 std::string_view credential_of(const Headers& headers);
+
+/// The class that the operator gave; nothing: as each request asks.
+std::optional<PriorityClass> class_of(const Caller& caller);
 
 RequestTenant tenant_of(const Config& config, const Caller& caller, const Headers& headers);
 

@@ -7,8 +7,11 @@
 #include "app/commands.h"
 #include "app/environment.h"
 #include "app/exit_code.h"
+#include "app/kept_files.h"
 #include "app/key_watch.h"
 #include "app/layout_store.h"
+#include "app/machine.h"
+#include "app/machine_rates.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/paths.h"
@@ -36,9 +39,9 @@ Result<std::unique_ptr<Model>> load_embedding_model(const Config& config) {
 // Where nobody chose a folder, a second server on the machine must not fail for want of it.
 Result<void> keep_batches(Server& server, const BatchesConfig& config) {
   if (config.folder.empty()) return {};
-  if (config.folder != "auto") return server.keep_batches(config.folder);
-  const Result<UserFolders> folders = user_folders(process_environment());
-  const Result<void> kept = folders.ok() ? server.keep_batches(folders->state) : folders.error();
+  const Result<std::filesystem::path> folder = state_path(config.folder, "");
+  const Result<void> kept = folder.ok() ? server.keep_batches(*folder) : folder.error();
+  if (config.folder != "auto") return kept;
   if (!kept.ok()) log_warning("no message batches", {{"reason", kept.error().message}});
   return {};
 }
@@ -46,10 +49,9 @@ Result<void> keep_batches(Server& server, const BatchesConfig& config) {
 // Likewise.
 Result<void> keep_usage(Server& server, const LimitsConfig& config) {
   if (config.usage_folder.empty()) return {};
-  if (config.usage_folder != "auto") return server.keep_usage(config.usage_folder);
-  const Result<UserFolders> folders = user_folders(process_environment());
-  const Result<void> kept =
-      folders.ok() ? server.keep_usage(folders->state / "usage") : folders.error();
+  const Result<std::filesystem::path> folder = state_path(config.usage_folder, kUsageFolderName);
+  const Result<void> kept = folder.ok() ? server.keep_usage(*folder) : folder.error();
+  if (config.usage_folder != "auto") return kept;
   if (!kept.ok()) log_warning("usage is not kept", {{"reason", kept.error().message}});
   return {};
 }
@@ -108,9 +110,11 @@ Result<void> warm_up(Server& server, const Config& config) {
   return server.warm_up(setup);
 }
 
-Result<void> serve(const Config& config) {
+Result<void> serve(const Config& config, std::function<Result<LoadedConfig>()> read_again) {
+  allow_open_files();
   const SteadyClock clock;
   Server server(config, clock);
+  server.show_machine(measure_machine_rates(clock, usable_cores()));
   ZH_RETURN_IF_ERROR(keep_keys(server, config.auth));
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
   ZH_RETURN_IF_ERROR(serve_admin(server, config.admin));
@@ -124,6 +128,7 @@ Result<void> serve(const Config& config) {
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches));
   ZH_RETURN_IF_ERROR(keep_usage(server, config.limits));
   ZH_RETURN_IF_ERROR(warm_up(server, config));
+  server.follow_config(std::move(read_again));
   server.handle_signals();
   warn_of_open_doors(server.service());
   log_info("ready", {{"address", endpoint.url()},
@@ -140,12 +145,12 @@ Result<void> serve(const Config& config) {
 
 }  // namespace
 
-int run_serve(const Config& config) {
+int run_serve(const Config& config, std::function<Result<LoadedConfig>()> read_again) {
   // A client that closes its socket is an error code of one write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
   // Until the server listens to it (Server::handle_signals): there is nothing to read again yet.
   std::signal(SIGHUP, SIG_IGN);
-  const Result<void> served = serve(config);
+  const Result<void> served = serve(config, std::move(read_again));
   return served.ok() ? kExitOk : report_failure(served.error());
 }
 

@@ -1,6 +1,8 @@
 #include "app/server.h"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -11,6 +13,7 @@
 
 #include "app/admin_api.h"
 #include "app/batch_service.h"
+#include "app/config_keeper.h"
 #include "app/constraint_precompile.h"
 #include "app/handlers.h"
 #include "app/key_watch.h"
@@ -21,6 +24,7 @@
 #include "app/server_hooks.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
+#include "app/tier_feeds.h"
 #include "app/tls_keeper.h"
 #include "app/version.h"
 #include "base/log.h"
@@ -41,14 +45,6 @@ constexpr std::size_t kWorkersMax = 4;
 // Each waits for a child process; more would only compete for the cores.
 constexpr std::size_t kWaiters = 2;
 
-DocumentLimits document_limits_of(const DocumentsConfig& config) {
-  DocumentLimits limits;
-  limits.pdf_bytes_max = config.pdf_bytes_max;
-  limits.pages_max = config.pages_max;
-  limits.time_max = std::chrono::seconds(config.timeout_seconds);
-  return limits;
-}
-
 Router make_router(Service& service) {
   Router router;
   add_messages_routes(router, service);
@@ -57,6 +53,7 @@ Router make_router(Service& service) {
   add_batch_routes(router, service);
   add_model_routes(router, service);
   add_operations_routes(router, service);
+  add_console_routes(router, service, ConsoleReach::kTenant);
   return router;
 }
 
@@ -94,17 +91,25 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
 Service::Service(const Config& config_in, const Clock& clock_in)
     : config(config_in),
       clock(clock_in),
-      document_limits(document_limits_of(config_in.documents)),
-      identity(config.instance),
       admission(config_in.limits.requests_max),
-      registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool}),
+      registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool},
+               metric_table(), config_in.metrics.series_max),
       metrics(registry),
+      request_metrics(registry, clock, config_in.metrics.series_max),
+      queue_metrics(registry),
       constraints(config.constraints, clock, metrics),
       workers(std::min<std::size_t>(usable_cores(), kWorkersMax)),
       waiters(kWaiters),
+      retry_advice(os_random_seed()),
       addresses(address_rules(config.server), os_random_seed()),
       keys({&config, &clock, &metrics, os_random_seed()}),
-      limits(config, clock) {}
+      limits(config, clock) {
+  // One that is wrong is refused by Server::load().
+  if (auto made = make_live_config(config); made.ok()) live.set(std::move(made).value());
+  limits.on_cost([this](std::string_view tenant, std::uint64_t micros) {
+    request_metrics.count_cost(tenant, micros);
+  });
+}
 
 Service::~Service() = default;
 
@@ -138,8 +143,11 @@ struct Server::Parts {
   }
 
   Result<void> read_certificate();
+  void use(std::shared_ptr<LiveConfig> live);
   void watch_hangups();
-  void reload();
+  Awaitable<Result<ConfigChanges>> reload();
+  Awaitable<void> reload_unanswered();
+  void reload_soon();
   void end();
   void watch_drain(TimePoint deadline);
   void stop_hard();
@@ -154,8 +162,9 @@ struct Server::Parts {
   asio::signal_set hangups;
   asio::steady_timer timer;
   std::optional<HttpServer> http;
-  std::unique_ptr<AdminApi> admin;  // null: none
-  std::shared_ptr<TlsKeeper> tls;   // null: no TLS
+  std::unique_ptr<AdminApi> admin;       // null: none
+  std::shared_ptr<TlsKeeper> tls;        // null: no TLS
+  std::unique_ptr<ConfigKeeper> keeper;  // null: the configuration stays as it was
   bool draining = false;
   bool stopping = false;
 };
@@ -167,6 +176,7 @@ Server::~Server() {
   if (parts_->service.loaded_tier) parts_->service.loaded_tier->stop();
   parts_->service.workers.join();
   parts_->service.waiters.join();
+  parts_->keeper.reset();
   parts_->service.key_watch.reset();
   parts_->service.batches.reset();
   parts_->service.limits.close_books();
@@ -174,6 +184,8 @@ Server::~Server() {
 
 const Service& Server::service() const { return parts_->service; }
 const ServerCounts& Server::http_counts() const { return parts_->http->counts(); }
+
+const ServerOptions& Server::http_options() const { return parts_->http->options(); }
 
 Result<void> Server::Parts::read_certificate() {
   TlsKeeperParts parts;
@@ -188,6 +200,21 @@ Result<void> Server::Parts::read_certificate() {
   return {};
 }
 
+// I/O thread, or before it runs. What was begun under the old one is served by it to its end.
+void Server::Parts::use(std::shared_ptr<LiveConfig> live) {
+  live->models = describe_models(live->config, service.tier());
+  for (ModelDescription& model : live->models) {
+    model.abilities.batch = service.batches != nullptr && model.max_tokens > 0;
+  }
+  const Config& config = live->config;
+  service.limits.set(live->limits, config.instance.labels);
+  service.addresses.set_rules(address_rules(config.server));
+  service.admission.set_requests_max(config.limits.requests_max);
+  service.tier().loop().set_wait_max(std::chrono::seconds(config.scheduler.max_wait_seconds));
+  http->set_options(server_options(config));
+  service.live.set(std::move(live));
+}
+
 Result<Endpoint> Server::listen() {
   if (serves_tls(parts_->service.config)) ZH_RETURN_IF_ERROR(parts_->read_certificate());
   const ServerConfig& config = parts_->service.config.server;
@@ -199,10 +226,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
                           std::optional<KvLayoutChoiceReport> layout) {
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
-  ZH_ASSIGN_OR_RETURN(service.wire_profiles, WireProfiles::from_config(service.config));
-  ZH_ASSIGN_OR_RETURN(service.profiles, RequestProfiles::from_config(service.config));
-  ZH_ASSIGN_OR_RETURN(LimitSettings limits, LimitSettings::from_config(service.config.limits));
-  service.limits.set(std::move(limits));
+  ZH_ASSIGN_OR_RETURN(std::shared_ptr<LiveConfig> live, make_live_config(service.config));
   TierParts parts;
   parts.embedding_model = std::move(embedding_model);
   parts.clock = &service.clock;
@@ -211,22 +235,20 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   parts.default_system = default_system_of(service.config.model);
   parts.cache = service.config.cache;
   parts.scheduler = service.config.scheduler;
+  parts.queue = service.config.queue;
   parts.limits = service.config.limits;
   parts.constraints = service.config.constraints;
   parts.layout = std::move(layout);
-  parts.on_step = [steps = service.metrics.engine_step_seconds](const StepReport& report) mutable {
-    steps.observe(report.duration);
-  };
-  parts.on_compaction =
-      [slices = service.metrics.compact_seconds](const CompactionReport& report) mutable {
-        slices.observe(report.duration);
-      };
+  service.tier_metrics = make_tier_metrics(service, *model);
+  feed_tier_metrics(*service.tier_metrics, *model, parts);
   ZH_ASSIGN_OR_RETURN(service.loaded_tier,
                       Tier::create(std::move(model), service.config.engine, std::move(parts)));
-  service.models = describe_models(service.config, service.tier());
+  parts_->use(std::move(live));
   export_engine_snapshot(service.registry, service.clock, service.tier().name(),
                          [&service] { return service.tier().snapshot(); });
   service.registry.at_scrape([this, &service] {
+    service.tier_metrics->steps.publish(service.tier().snapshot());
+    if (const auto kills = cgroup_oom_kills()) service.metrics.publish_oom_kills(*kills);
     publish_connections(parts_->http->counts(), service.metrics);
     service.metrics.requests_in_flight.set(static_cast<double>(service.admission.in_flight()));
   });
@@ -239,14 +261,17 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
   Service& service = parts_->service;
   ZH_ASSIGN_OR_RETURN(service.batches,
                       BatchService::open(service, parts_->io.get_executor(), folder));
-  for (ModelDescription& model : service.models) model.abilities.batch = model.max_tokens > 0;
+  parts_->use(std::make_shared<LiveConfig>(*service.live.get()));
   service.batches->start();
   service.batches->drop_owners(service.keys.ring().get()->erased_tenants());
   return {};
 }
 
 Result<void> Server::keep_usage(const std::filesystem::path& folder) {
-  return parts_->service.limits.keep(folder, parts_->io.get_executor());
+  Service& service = parts_->service;
+  ZH_RETURN_IF_ERROR(service.limits.keep(folder, parts_->io.get_executor()));
+  service.limits.forget_gone(*service.keys.ring().get());
+  return {};
 }
 
 Result<void> Server::keep_keys(const std::string& store) {
@@ -258,6 +283,7 @@ Result<void> Server::keep_keys(const std::string& store) {
   // Called while the server runs, when there are batches or there will be none.
   parts.on_change = [&service](const KeyRing& ring) {
     if (service.batches) service.batches->drop_owners(ring.erased_tenants());
+    service.limits.forget_gone(ring);
   };
   ZH_ASSIGN_OR_RETURN(service.key_watch,
                       KeyWatch::open(std::move(parts), parts_->io.get_executor()));
@@ -271,7 +297,7 @@ Result<Endpoint> Server::serve_admin(const std::string& token) {
   parts.service = &parts_->service;
   parts.io = &parts_->io;
   parts.token = token;
-  parts.reload = [this] { reload(); };
+  parts.reload = [self = parts_.get()] { return self->reload(); };
   ZH_ASSIGN_OR_RETURN(parts_->admin, AdminApi::open(parts));
   return parts_->admin->endpoint();
 }
@@ -283,7 +309,8 @@ Result<void> Server::warm_up(const WarmSetup& setup) {
     conversations.push_back(conversation_under(system));
     apply_prompt_habits(service.config.prompt.habits, conversations.back());
   }
-  for (const RequestProfile& profile : service.profiles.all()) {
+  const std::shared_ptr<const LiveConfig> live = service.live.get();
+  for (const RequestProfile& profile : live->profiles.all()) {
     if (profile.has_prefix()) conversations.push_back(profile.conversation);
   }
   return zerohop::warm_up(service.tier(), conversations, setup, service.waiters);
@@ -292,6 +319,8 @@ Result<void> Server::warm_up(const WarmSetup& setup) {
 void Server::show_preparation(ModelPreparation preparation) {
   parts_->service.preparation = std::move(preparation);
 }
+
+void Server::show_machine(const MachineRates& rates) { parts_->service.machine = rates; }
 
 void Server::run() { parts_->io.run(); }
 
@@ -302,7 +331,7 @@ void Server::begin_drain() {
     log_info("draining",
              {{"requests_in_flight", std::to_string(parts->service.admission.in_flight())}});
     parts->service.admission.close();
-    const auto limit = std::chrono::seconds(parts->service.config.server.drain_seconds);
+    const auto limit = std::chrono::seconds(parts->service.live.get()->config.server.drain_seconds);
     parts->watch_drain(parts->service.clock.now() + limit);
   });
 }
@@ -311,20 +340,38 @@ void Server::stop_now() {
   asio::post(parts_->io, [parts = parts_.get()] { parts->stop_hard(); });
 }
 
-void Server::reload() {
-  asio::post(parts_->io, [parts = parts_.get()] { parts->reload(); });
+void Server::follow_config(std::function<Result<LoadedConfig>()> read) {
+  ConfigKeeperParts parts;
+  parts.read = std::move(read);
+  parts.service = &parts_->service;
+  parts.use = [self = parts_.get()](std::shared_ptr<LiveConfig> live) {
+    log_configure({.level = live->config.log.level, .format = live->config.log.format});
+    self->use(std::move(live));
+  };
+  parts_->keeper = std::make_unique<ConfigKeeper>(std::move(parts));
 }
 
-void Server::Parts::reload() {
+void Server::reload() {
+  asio::post(parts_->io, [parts = parts_.get()] { parts->reload_soon(); });
+}
+
+Awaitable<Result<ConfigChanges>> Server::Parts::reload() {
   if (tls) tls->reload_soon();
   if (service.key_watch) service.key_watch->reload_soon();
+  if (keeper == nullptr) co_return ConfigChanges{};
+  co_return co_await keeper->reload();
 }
+
+// What came of it is in the log.
+Awaitable<void> Server::Parts::reload_unanswered() { (void)co_await reload(); }
+
+void Server::Parts::reload_soon() { asio::co_spawn(io, reload_unanswered(), asio::detached); }
 
 void Server::Parts::watch_hangups() {
   hangups.async_wait([this](const boost::system::error_code& error, int) {
     if (error || stopping) return;
     log_info("reading changed files again", {});
-    reload();
+    reload_soon();
     watch_hangups();
   });
 }

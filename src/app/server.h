@@ -15,11 +15,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "app/config.h"
+#include "app/config_load.h"
+#include "app/machine_rates.h"
 #include "app/model_preparation.h"
 #include "app/warm_prefixes.h"
 #include "base/clock.h"
@@ -73,9 +76,16 @@ class Server {
 
   /// What /v1/system_info tells of how the model came to be what it is.
   void show_preparation(ModelPreparation preparation);
+  /// What it tells of the machine. Before run(): optional.
+  void show_machine(const MachineRates& rates);
+
+  /// Where reload() reads the configuration anew; without it that stays as it was at the start.
+  /// `read` runs on a thread of its own. After load(), before run().
+  void follow_config(std::function<Result<LoadedConfig>()> read);
 
   void run();
-  /// Reads what may change while the server runs again: certificates, keys. Any thread.
+  /// Reads what may change while the server runs again: configuration (config_keeper.h),
+  /// certificates, keys. Any thread.
   void reload();
   void begin_drain();
   void stop_now();
@@ -86,6 +96,7 @@ class Server {
   const Service& service() const;
   /// I/O thread, or after run().
   const ServerCounts& http_counts() const;
+  const ServerOptions& http_options() const;
 
  private:
   struct Parts;

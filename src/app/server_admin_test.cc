@@ -22,6 +22,7 @@ class ServerAdminTest : public testing::Test {
     TestServerOptions options;
     options.keys = folder_.path() / "keys.sqlite";
     options.admin_token = kToken;
+    options.usage = folder_.path() / "usage";
     server_ = std::make_unique<RunningServer>(options);
   }
 
@@ -76,7 +77,9 @@ TEST_F(ServerAdminTest, AChangeIsInForceWhenItsAnswerComes) {
 
 TEST_F(ServerAdminTest, KeepsTenants) {
   const Answer made = admin("POST", "/admin/tenants",
-                            R"({"name":"law","weight":2,"models":["x"],"priority":"priority"})");
+                            R"({"name":"law","weight":2,"models":["x"],"priority":"priority",
+                                 "overload_status":503})");
+  EXPECT_EQ(text_at(made.json(), "/overload_status"), "503");
   ASSERT_EQ(made.status, 200) << made.body;
   const std::string key =
       text_at(admin("POST", "/admin/keys", R"({"tenant":"law"})").json(), "/key");
@@ -89,11 +92,84 @@ TEST_F(ServerAdminTest, KeepsTenants) {
   EXPECT_NE(models_with(key), 200);
 }
 
+TEST_F(ServerAdminTest, TellsTheUsageOfKeysAsCsvAndJson) {
+  const Answer made = admin("POST", "/admin/keys", R"({"name":"laptop"})");
+  const std::string key = text_at(made.json(), "/key");
+  const std::string id = text_at(made.json(), "/id");
+  std::int64_t input = 0;
+  std::int64_t output = 0;
+  for (int tokens = 1; tokens <= 4; ++tokens) {
+    const std::string body = R"({"max_tokens":)" + std::to_string(tokens) +
+                             R"(,"messages":[{"role":"user","content":"Hi"}]})";
+    const Answer answer = ask(*server_, {"/v1/messages", body, "x-api-key: " + key + "\r\n"});
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    input += number_at(answer.json(), "/usage/input_tokens");
+    output += number_at(answer.json(), "/usage/output_tokens");
+  }
+  // Nothing has to be written first.
+  const Answer json = admin("GET", "/admin/usage?by=key,model");
+  ASSERT_EQ(json.status, 200) << json.body;
+  EXPECT_EQ(json.header("content-type"), "application/json");
+  EXPECT_EQ(text_at(json.json(), "/usage/0/key"), id);
+  EXPECT_EQ(number_at(json.json(), "/usage/0/requests"), 4);
+  EXPECT_EQ(number_at(json.json(), "/usage/0/uncached_input_tokens"), input);
+  EXPECT_EQ(number_at(json.json(), "/usage/0/output_tokens"), output);
+  const Answer csv = admin("GET", "/admin/usage?by=key&format=csv");
+  EXPECT_EQ(csv.header("content-type"), "text/csv; charset=utf-8; header=present");
+  EXPECT_TRUE(csv.body.starts_with("key,requests,")) << csv.body;
+  EXPECT_NE(csv.body.find("\r\n" + id + ",4,"), csv.body.npos) << csv.body;
+  EXPECT_EQ(text_at(admin("GET", "/admin/usage?key=key_other").json(), "/usage"), "[]");
+  EXPECT_EQ(text_at(admin("GET", "/admin/usage?until=2020-01-01").json(), "/usage"), "[]");
+  for (const std::string bad : {"by=days", "from=yesterday", "to=2026-01-01", "format=xml"}) {
+    EXPECT_EQ(admin("GET", "/admin/usage?" + bad).status, 400) << bad;
+  }
+  EXPECT_EQ(admin("GET", "/admin/usage", "", "wrong").status, 401);
+}
+
+TEST_F(ServerAdminTest, ATenantThatIsMadeAnewInheritsNothing) {
+  const std::string tenant = R"({"name":"law","limits":{"tokens_per_month":100}})";
+  const auto key_of_law = [&] {
+    EXPECT_EQ(admin("POST", "/admin/tenants", tenant).status, 200);
+    return text_at(admin("POST", "/admin/keys", R"({"tenant":"law"})").json(), "/key");
+  };
+  const auto say = [&](const std::string& key) {
+    return ask(*server_,
+               {"/v1/messages", R"({"max_tokens":30,"messages":[{"role":"user","content":"Hi"}]})",
+                "x-api-key: " + key + "\r\n"});
+  };
+  for (const std::string key = key_of_law(); say(key).status == 200;) continue;
+  EXPECT_NE(text_at(admin("GET", "/admin/usage?tenant=law").json(), "/usage"), "[]");
+  EXPECT_EQ(admin("DELETE", "/admin/tenants/law").status, 200);
+  EXPECT_TRUE(eventually(
+      [&] { return text_at(admin("GET", "/admin/usage?tenant=law").json(), "/usage") == "[]"; }));
+  EXPECT_EQ(say(key_of_law()).status, 200);
+  EXPECT_EQ(text_at(admin("GET", "/admin/usage?by=&tenant=law").json(), "/usage/0/requests"), "1");
+}
+
+TEST_F(ServerAdminTest, ReadsTheKeysAnewOnlyWhereSomethingHasChanged) {
+  const std::string key = text_at(admin("POST", "/admin/keys").json(), "/key");
+  const auto readings = [&] {
+    const Answer page = ask(*server_, {"/metrics", "", "x-api-key: " + key + "\r\n", "GET"});
+    const std::string series = "zerohop_key_reloads_total{";
+    std::string line = page.body.substr(page.body.find("\n" + series) + 1);
+    line = line.substr(0, line.find('\n'));
+    EXPECT_NE(line.find("outcome=\"done\""), line.npos) << line;
+    return std::stod(line.substr(line.rfind(' ')));
+  };
+  const double at_first = readings();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(admin("GET", "/admin/keys").status, 200);
+  EXPECT_EQ(admin("DELETE", "/admin/keys/none").status, 404);
+  EXPECT_EQ(readings(), at_first);
+  EXPECT_EQ(admin("POST", "/admin/keys").status, 200);
+  EXPECT_GT(readings(), at_first);
+}
+
 TEST_F(ServerAdminTest, RefusesWhatIsWrong) {
   EXPECT_EQ(admin("POST", "/admin/keys", R"({"tenant":"nobody"})").status, 404);
   EXPECT_EQ(admin("POST", "/admin/keys", R"({"nmae":"x"})").status, 400);
   EXPECT_EQ(admin("POST", "/admin/keys", "{").status, 400);
   EXPECT_EQ(admin("POST", "/admin/tenants", R"({"name":"a b"})").status, 400);
+  EXPECT_EQ(admin("POST", "/admin/tenants", R"({"name":"a","overload_status":500})").status, 400);
   EXPECT_EQ(admin("DELETE", "/admin/keys/none").status, 404);
   EXPECT_EQ(admin("DELETE", "/admin/tenants/none").status, 404);
   EXPECT_EQ(admin("POST", "/admin/keys", std::string(70'000, ' ')).status, 413);

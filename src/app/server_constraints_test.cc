@@ -180,6 +180,51 @@ TEST(ServerConstraints, AClientHearsOfValuesThatNoCallCanHave) {
       << json::serialize(message);
 }
 
+// Every figure about constraints moves with what it counts.
+TEST(ServerConstraints, EveryFigureOfThemMoves) {
+  const RunningServer server(random_model());
+  const auto now = [&](const std::string& name, const std::string& labels = "") {
+    return metric(server, "zerohop_constraint_" + name, labels);
+  };
+  const std::string format_of_a_point = body(format(kPoint));
+  EXPECT_EQ(post(server, "/v1/messages", format_of_a_point).status, 200);
+  EXPECT_EQ(now("requests_total", "cache=\"miss\""), 1);
+  EXPECT_EQ(now("requests_total", "cache=\"hit\""), 0);
+  EXPECT_EQ(now("compile_seconds_count"), 1);
+  const double checked = now("tokens_total", "event=\"checked\"");
+  const double missed = now("tokens_total", "event=\"missed\"");
+  EXPECT_GT(missed, 0);
+  EXPECT_GE(checked, missed);
+  EXPECT_GT(now("tokens_total", "event=\"forced\""), 0);
+  EXPECT_GT(now("legal_mass"), 0);
+  EXPECT_LT(now("legal_mass"), 1);
+  const double built = now("masks_total", "cache=\"miss\"");
+  EXPECT_GT(built, 0);
+  EXPECT_GT(now("mask_microseconds_total"), 0);
+  EXPECT_GT(now("mask_microseconds_max"), 0);
+  EXPECT_EQ(now("machines"), 1);
+  EXPECT_GT(now("bytes", "kind=\"masks\""), 0);
+  EXPECT_GT(now("bytes", "kind=\"machines\""), 0);
+
+  EXPECT_EQ(post(server, "/v1/messages", format_of_a_point).status, 200);
+  EXPECT_EQ(now("requests_total", "cache=\"hit\""), 1);
+  EXPECT_EQ(now("compile_seconds_count"), 1);
+  EXPECT_GT(now("masks_total", "cache=\"hit\""), 0);
+
+  EXPECT_EQ(post(server, "/v1/messages", body(format(kRefused))).status, 400);
+  EXPECT_EQ(now("refusals_total", "kind=\"unsupported\",keyword=\"pattern\""), 1);
+  const std::string odd = R"("tools":[{"name":"odd","input_schema":)" + kRefused + "}]";
+  EXPECT_EQ(post(server, "/v1/messages", body(odd)).status, 200);
+  EXPECT_EQ(now("relaxed_total"), 1);
+  const std::string of_tokens = R"("messages":[{"role":"user","content":"Go"}],)";
+  const std::string any_text = R"({"type":"string","minLength":10})";
+  EXPECT_EQ(post(server, "/v1/messages",
+                 R"({"max_tokens":13,"seed":7,)" + of_tokens + format(any_text) + "}")
+                .status,
+            200);
+  EXPECT_EQ(now("answers_total", "outcome=\"closed_early\""), 1);
+}
+
 TEST(ServerConstraints, AreCompiledBeforeTheFirstRequest) {
   const TestFolder folder;
   const std::string file = (folder.path() / "tools.json").string();

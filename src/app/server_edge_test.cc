@@ -39,6 +39,20 @@ TEST(ServerEdge, RefusesAnAddressThatAsksTooOftenInTheDialectOfItsPath) {
   EXPECT_NE(text_at(openai.json(), "/error/message"), "(none)");
 }
 
+TEST(ServerEdge, AnUnknownPathCostsItsAddressARequestToo) {
+  const RunningServer server(configured([](Config& config) {
+    config.server.address_exempt.clear();
+    config.server.address_requests_per_minute = 3;
+  }));
+  EXPECT_EQ(get(server, "/nothing/here").status, 404);
+  EXPECT_EQ(get(server, "/v1/messages").status, 405);
+  EXPECT_EQ(get(server, "/%zz").status, 400);
+  const Answer refused = get(server, "/nothing/here");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_NE(refused.header("retry-after-ms"), "");
+  EXPECT_EQ(get(server, "/livez").status, 429);
+}
+
 TEST(ServerEdge, LeavesLoopbackAloneByDefault) {
   const RunningServer server(configured([](Config& config) {
     config.server.address_requests_per_minute = 1;

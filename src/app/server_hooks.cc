@@ -10,7 +10,9 @@
 #include "app/handlers.h"
 #include "app/json_response.h"
 #include "app/kernel_status.h"
+#include "app/queue_door.h"
 #include "app/request_context.h"
+#include "app/request_end.h"
 #include "app/request_tenant.h"
 #include "base/log.h"
 
@@ -21,12 +23,14 @@ constexpr std::string_view kClientIdHeader = "x-anthropic-request-id";
 constexpr std::size_t kClientIdBytesMax = 128;
 
 // The error body in the dialect of the path.
-HttpResponse error_response(const RequestHead* head, const Error& error,
-                            std::string_view request_id) {
+HttpResponse error_response(Service& service, const RequestHead* head,
+                            const RequestContext& context, Error error) {
+  tell_when_to_come_back(service, error);
   const bool openai = head != nullptr && is_openai_path(head->path);
-  HttpResponse response =
-      json_response(error_traits(error.code).status,
-                    openai ? openai_error_body(error) : anthropic_error_body(error, request_id));
+  const int status = error.code == ErrorCode::kOverloaded ? overload_status(head, context)
+                                                          : error_traits(error.code).status;
+  HttpResponse response = json_response(
+      status, openai ? openai_error_body(error) : anthropic_error_body(error, context.request_id));
   for (auto& [name, value] : error_headers(error)) {
     response.headers.push_back(HeaderField{std::string(name), std::move(value)});
   }
@@ -45,7 +49,7 @@ Result<void> check_head(const Service& service, const RequestHead& head,
   // A pool that is exclusive keeps its work to itself; lists and probes are for everybody.
   const std::string_view pool =
       costs_a_permit(head) ? context.caller.tenant->pool : service.config.instance.pool;
-  ZH_RETURN_IF_ERROR(service.identity.check(head.headers, pool));
+  ZH_RETURN_IF_ERROR(context.live->identity.check(head.headers, pool));
   const auto encoding = head.headers.find("content-encoding");
   if (encoding && !equals_ignoring_case(*encoding, "identity")) {
     return Error{ErrorCode::kUnsupportedEncoding,
@@ -73,7 +77,7 @@ std::string_view version_label(std::string_view version) {
 void choose_profile(Service& service, const RequestHead& head, RequestContext& context) {
   if (is_openai_path(head.path) || !costs_a_permit(head)) return;
   const std::string_view version = head.headers.find(kVersionHeader).value_or("");
-  context.profile = &service.wire_profiles.find(version);
+  context.profile = &context.live->wire_profiles.find(version);
   const std::string& applied = context.profile->name;
   service.metrics.count_api_version(version_label(version), applied.empty() ? "none" : applied);
 }
@@ -81,7 +85,7 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
 // A tenant that asks for less than its share is taken while others are not.
 Result<void> check_shedding(const Service& service, const RequestHead& head,
                             RequestContext& context) {
-  const TenantId tenant = tenant_of(service.config, context.caller, head.headers).tenant;
+  const TenantId tenant = tenant_of(context.live->config, context.caller, head.headers).tenant;
   const PressureCause cause = service.tier().loop().sheds(tenant);
   if (cause == PressureCause::kNone) return {};
   context.engine = service.tier().snapshot();
@@ -96,7 +100,13 @@ Result<void> identify(Service& service, const RequestHead& head, RequestContext&
 
 Result<void> admit(Service& service, RequestContext& context) {
   ZH_ASSIGN_OR_RETURN(context.limit, service.limits.enter(context.caller));
-  ZH_ASSIGN_OR_RETURN(context.permit, service.admission.admit());
+  Result<Permit> permit = service.admission.admit();
+  if (!permit.ok()) {
+    Error error = std::move(permit).error();
+    if (error.code == ErrorCode::kOverloaded) advise_by_queue(service, error);
+    return error;
+  }
+  context.permit = std::move(permit).value();
   return {};
 }
 
@@ -111,30 +121,44 @@ void note_gateways(Service& service, const RequestHead& head) {
   });
 }
 
-std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
-                                    std::shared_ptr<void>& ticket) {
-  std::shared_ptr<RequestContext> context = make_request_context(service.clock.now());
+HttpResponse refuse(Service& service, const RequestHead& head, RequestContext& context,
+                    Error error) {
+  service.metrics.count_refusal(error.code);
+  context.life.advance(RequestState::kFailed, service.clock.now());
+  return error_response(service, &head, context, std::move(error));
+}
+
+// Also where nothing answers to the path: that costs its address a request as well.
+std::optional<HttpResponse> on_request(Service& service, const RequestHead& head,
+                                       std::shared_ptr<void>& ticket) {
+  std::shared_ptr<RequestContext> context = make_request_context(service);
   ticket = context;
   note_gateways(service, head);
-  Result<void> checked = service.addresses.take_request(head.peer, service.clock.now());
-  if (checked.ok()) checked = identify(service, head, *context);
+  const Result<void> checked = service.addresses.take_request(head.peer, service.clock.now());
+  if (checked.ok()) return std::nullopt;
+  return refuse(service, head, *context, checked.error());
+}
+
+std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
+                                    std::shared_ptr<void>& ticket) {
+  if (!ticket) ticket = make_request_context(service);
+  const auto context = std::static_pointer_cast<RequestContext>(ticket);
+  Result<void> checked = identify(service, head, *context);
   if (checked.ok()) checked = check_head(service, head, *context);
   if (checked.ok() && costs_a_permit(head)) {
-    checked = check_shedding(service, head, *context);
+    checked = check_queue_at_head(service, head, *context);
+    if (checked.ok()) checked = check_shedding(service, head, *context);
     if (checked.ok()) checked = admit(service, *context);
+    if (checked.ok()) service.live_requests.add(context, head.path);
   }
-  if (!checked.ok()) {
-    service.metrics.count_refusal(checked.error().code);
-    context->life.advance(RequestState::kFailed, service.clock.now());
-    return error_response(&head, checked.error(), context->request_id);
-  }
+  if (!checked.ok()) return refuse(service, head, *context, checked.error());
   choose_profile(service, head, *context);
   context->life.advance(RequestState::kReceiving, service.clock.now());
   return std::nullopt;
 }
 
 RequestContext& ensure_context(Service& service, const ExchangeContext& exchange) {
-  if (!exchange.ticket) exchange.ticket = make_request_context(service.clock.now());
+  if (!exchange.ticket) exchange.ticket = make_request_context(service);
   return *context_of(exchange.ticket);
 }
 
@@ -168,7 +192,9 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(spent).count();
   head.headers.push_back(HeaderField{"request-id", context.request_id});
   head.headers.push_back(HeaderField{"anthropic-request-id", context.request_id});
-  for (const HeaderField& field : service.identity.reply_headers()) head.headers.push_back(field);
+  for (const HeaderField& field : context.live->identity.reply_headers()) {
+    head.headers.push_back(field);
+  }
   head.headers.push_back(HeaderField{"anthropic-processing-time-ms", std::to_string(milliseconds)});
   if (context.profile != nullptr && !context.profile->name.empty()) {
     head.headers.push_back(HeaderField{"anthropic-version-profile", context.profile->name});
@@ -195,7 +221,7 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
   if (exchange.head == nullptr) return;
   if (head.status == error_traits(ErrorCode::kWrongInstance).status) {
     const auto pin = exchange.head->headers.find(kInstanceHeader);
-    if (auto address = pin ? service.identity.address_of(*pin) : std::nullopt) {
+    if (auto address = pin ? context.live->identity.address_of(*pin) : std::nullopt) {
       head.headers.push_back(HeaderField{std::string(kInstanceAddressHeader), *std::move(address)});
     }
   }
@@ -203,16 +229,6 @@ void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& h
   if (client_id && echoable(*client_id)) {
     head.headers.push_back(HeaderField{std::string(kClientIdHeader), std::string(*client_id)});
   }
-}
-
-std::string_view end_name(ExchangeEnd end) {
-  switch (end) {
-    case ExchangeEnd::kCompleted: return "completed";
-    case ExchangeEnd::kPeerGone: return "peer_gone";
-    case ExchangeEnd::kAborted: return "aborted";
-    case ExchangeEnd::kTimedOut: return "timed_out";
-  }
-  return "unknown";
 }
 
 // A request that ended outside its handler: a body that never came whole, or was too large.
@@ -236,37 +252,6 @@ void settle_limit(const Service& service, const ExchangeSummary& summary) {
   }
 }
 
-std::string key_id_of(const RequestContext* context) {
-  return context == nullptr || context->caller.key == nullptr ? "" : context->caller.key->id;
-}
-
-void log_exchange(const ExchangeSummary& summary) {
-  const RequestContext* context = context_of(summary.ticket);
-  // Probes and scrapes come every second; they are counted, not logged.
-  const bool costly = context != nullptr && context->permit.held();
-  const LogLevel level = costly || summary.status >= 500 ? LogLevel::kInfo : LogLevel::kDebug;
-  if (!log_enabled(level)) return;
-  log_event(
-      level, "request",
-      {{"id", context == nullptr ? "" : context->request_id},
-       {"method", summary.head == nullptr ? "" : summary.head->method},
-       {"route", std::string(summary.route)},
-       {"peer", summary.head == nullptr ? "" : summary.head->remote_address},
-       {"client", summary.head == nullptr ? "" : summary.head->client_subject},
-       {"status", std::to_string(summary.status)},
-       {"end", std::string(end_name(summary.end))},
-       {"tenant", context == nullptr ? "" : context->caller.tenant->name},
-       {"key", key_id_of(context)},
-       {"state", context == nullptr ? "" : std::string(request_state_name(context->life.state()))},
-       {"prompt_tokens", context == nullptr ? "0" : std::to_string(context->usage.prompt_tokens)},
-       {"cached_tokens",
-        context == nullptr ? "0" : std::to_string(context->usage.prompt_tokens_cached)},
-       {"output_tokens", context == nullptr ? "0" : std::to_string(context->usage.output_tokens)},
-       {"stop_reason", context == nullptr ? "" : context->stop_reason},
-       {"first_byte_ms", std::to_string(to_milliseconds(summary.until_first_byte))},
-       {"total_ms", std::to_string(to_milliseconds(summary.total))}});
-}
-
 }  // namespace
 
 ServerHooks make_server_hooks(Service& service) {
@@ -277,11 +262,16 @@ ServerHooks make_server_hooks(Service& service) {
     ticket = std::make_shared<AddressConnection>(*std::move(connection));
     return true;
   };
+  hooks.on_request = [&service](const RequestHead& head, std::shared_ptr<void>& ticket) {
+    return on_request(service, head, ticket);
+  };
   hooks.on_head = [&service](const RequestHead& head, std::shared_ptr<void>& ticket) {
     return on_head(service, head, ticket);
   };
   hooks.error_response = [&service](const ExchangeContext& exchange, const Error& error) {
-    return error_response(exchange.head, error, ensure_context(service, exchange).request_id);
+    RequestContext& context = ensure_context(service, exchange);
+    context.notes.failure = error;
+    return error_response(service, exchange.head, context, error);
   };
   hooks.decorate = [&service](const ExchangeContext& exchange, ResponseHead& head) {
     decorate(service, exchange, head);
@@ -291,7 +281,7 @@ ServerHooks make_server_hooks(Service& service) {
     settle_limit(service, summary);
     service.metrics.count_http_request(summary.route.empty() ? "none" : summary.route,
                                        summary.status);
-    log_exchange(summary);
+    finish_request(service, summary);
   };
   return hooks;
 }

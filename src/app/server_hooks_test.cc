@@ -21,7 +21,7 @@ TEST(ServerHooks, TellTheSameOfTheEngineInHeadAndBody) {
   const VirtualClock clock;
   Service service(Config{}, clock);
   const ServerHooks hooks = make_server_hooks(service);
-  const auto context = make_request_context(clock.now());
+  const auto context = make_request_context(service);
   std::shared_ptr<void> ticket = context;
   const ExchangeContext exchange{nullptr, ticket, clock.now()};
   ResponseHead plain;

@@ -162,6 +162,48 @@ TEST_F(ServerKeysTest, KeepsTheBatchesOfTenantsApart) {
   EXPECT_NE(results.body.find("succeeded"), results.body.npos) << results.body;
 }
 
+TEST_F(ServerKeysTest, SaysInWhichClassARequestWasServed) {
+  const auto first = [](TenantRecord& tenant) { tenant.priority = PriorityClass::kPriority; };
+  const auto last = [](TenantRecord& tenant) { tenant.priority = PriorityClass::kBatch; };
+  ASSERT_TRUE(store()->change_tenant("first", first).ok());
+  ASSERT_TRUE(store()->change_tenant("last", last).ok());
+  const std::string keys[] = {make_key("first"), make_key(), make_key("last")};
+  const RunningServer server(options());
+  const auto tier = [&](const std::string& path, const std::string& wanted, std::size_t key) {
+    const std::string body = R"({"service_tier":")" + wanted + "\"," + std::string(kHi).substr(1);
+    const Answer answer = ask(server, {path, body, "x-api-key: " + keys[key] + "\r\n"});
+    return text_at(answer.json(), path == "/v1/messages" ? "/usage/service_tier" : "/service_tier");
+  };
+  EXPECT_EQ(tier("/v1/chat/completions", "priority", 0), "priority");
+  EXPECT_EQ(tier("/v1/chat/completions", "priority", 1), "default");
+  EXPECT_EQ(tier("/v1/chat/completions", "priority", 2), "flex");
+  EXPECT_EQ(tier("/v1/chat/completions", "flex", 0), "flex");
+  EXPECT_EQ(tier("/v1/messages", "auto", 0), "priority");
+  EXPECT_EQ(tier("/v1/messages", "auto", 1), "standard");
+  EXPECT_EQ(tier("/v1/messages", "auto", 2), "batch");
+}
+
+TEST_F(ServerKeysTest, ShowsMissesOfTheirOwnTenantAlone) {
+  ASSERT_TRUE(store()->change_tenant("law", [](TenantRecord&) {}).ok());
+  const std::string mine = make_key();
+  const std::string theirs = make_key("law");
+  TestServerOptions both = options();
+  both.admin_token = "a-token-of-the-operator";
+  const RunningServer server(both);
+  const Answer asked = say_hi(server, mine);
+  ASSERT_EQ(asked.status, 200);
+  const std::string id = asked.header("request-id");
+  const auto misses = [&server](const std::string& key) {
+    return ask(server, {"/v1/cache/misses", "", "x-api-key: " + key + "\r\n", "GET"}).body;
+  };
+  EXPECT_NE(misses(mine).find(id), std::string::npos);
+  EXPECT_EQ(misses(theirs), R"({"data":[]})");
+  Socket operator_socket(server.admin_port());
+  operator_socket.send(bytes_of(
+      {"/admin/cache/misses", "", "authorization: Bearer a-token-of-the-operator\r\n", "GET"}));
+  EXPECT_NE(operator_socket.receive_all().find(id), std::string::npos);
+}
+
 TEST_F(ServerKeysTest, ProbesNeedNoKeyAndOperationsDo) {
   const std::string key = make_key();
   const RunningServer server(options());

@@ -8,25 +8,29 @@
 
 #include "admission/address_limits.h"
 #include "admission/admission.h"
-#include "api/model_list.h"
+#include "app/answer_joining.h"
 #include "app/cache_misses.h"
 #include "app/config.h"
 #include "app/constraint_service.h"
-#include "app/document_text.h"
 #include "app/gateway_signs.h"
 #include "app/health.h"
-#include "app/instance_identity.h"
 #include "app/key_gate.h"
 #include "app/limit_service.h"
+#include "app/live_config.h"
+#include "app/live_requests.h"
+#include "app/machine_rates.h"
 #include "app/model_preparation.h"
-#include "app/request_profile.h"
+#include "app/request_history.h"
+#include "app/retry_advice.h"
 #include "app/tier.h"
-#include "app/wire_profile.h"
 #include "app/worker_pool.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "telemetry/metrics.h"
+#include "telemetry/queue_metrics.h"
 #include "telemetry/registry.h"
+#include "telemetry/request_metrics.h"
+#include "telemetry/tier_metrics.h"
 
 namespace zerohop {
 
@@ -38,25 +42,28 @@ struct Service {
   ~Service();
 
   // Constant while the server runs
-  const Config config;
+  const Config config;  ///< of the start: for keys that only a restart changes
   const Clock& clock;
-  WireProfiles wire_profiles;  ///< set before the first request
-  RequestProfiles profiles;    ///< likewise
-  const DocumentLimits document_limits;
-  const InstanceIdentity identity;
-  std::vector<ModelDescription> models;  ///< set with the tier
-  ModelPreparation preparation;          ///< set before the first request
+  ModelPreparation preparation;  ///< set before the first request
+  MachineRates machine;          ///< likewise; zeros: not measured
 
   // Each with its own locking
+  LiveConfigSlot live;  ///< what may change; a request has its own (RequestContext::live)
   Admission admission;
   MetricsRegistry registry;
   Metrics metrics;
+  RequestMetrics request_metrics;
+  QueueMetrics queue_metrics;  ///< fed by the I/O thread
   ConstraintService constraints;
   WorkerPool workers;
   WorkerPool waiters;  ///< for work that waits for other processes
 
   // I/O thread
   CacheMisses misses;
+  JoinableAnswers joinable;
+  RetryAdvice retry_advice;
+  LiveRequests live_requests;
+  RequestHistory history;
   AddressLimits addresses;
   GatewaySightings gateways;
   ProgressWatch progress;
@@ -65,6 +72,7 @@ struct Service {
 
   /// Set before the first request is accepted: addresses are bound before a model is loaded, so
   /// that a taken port is known at once.
+  std::unique_ptr<TierMetrics> tier_metrics;  ///< made with the tier, which feeds it
   std::unique_ptr<Tier> loaded_tier;
   std::unique_ptr<BatchService> batches;  ///< null: no message batches
   std::unique_ptr<KeyWatch> key_watch;    ///< null: no key store

@@ -28,6 +28,7 @@ StreamReader::StreamReader(const asio::any_io_executor& executor,
     choice.stream->set_on_readable([this, index = choices_.size() - 1] {
       choices_[index].readable = true;
       timer_.cancel();
+      if (on_events_) on_events_();
     });
   }
 }

@@ -8,6 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,11 @@ class StreamReader {
   /// `events` stays as it was), or until interrupt().
   Awaitable<void> read(Duration silence, std::vector<ChoiceEvent>& events);
 
+  /// The same without waiting.
+  void poll(std::vector<ChoiceEvent>& events) { read_now(events); }
+  /// Called when there may be events; for those who poll.
+  void set_on_events(std::function<void()> callback) { on_events_ = std::move(callback); }
+
   /// The last event of every stream has been read.
   bool ended() const { return open_ == 0; }
 
@@ -68,6 +74,7 @@ class StreamReader {
   std::vector<Choice> choices_;
   std::size_t open_;
   std::vector<Event> scratch_;
+  std::function<void()> on_events_;
   bool interrupted_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <string_view>
+#include <vector>
 
 #include "app/engine_setup.h"
 #include "app/machine.h"
@@ -113,6 +114,30 @@ json::array describe_gateways(const Service& service) {
   return gateways;
 }
 
+json::array describe_devices() {
+  json::array all;
+  const Result<std::vector<LlamaDevice>> devices = list_llama_devices();
+  if (!devices.ok()) return all;
+  for (const LlamaDevice& device : *devices) {
+    all.push_back({{"name", device.name},
+                   {"description", device.description},
+                   {"kind", llama_device_kind_name(device.kind)},
+                   {"memory_bytes_free", device.memory_bytes_free},
+                   {"memory_bytes_total", device.memory_bytes_total}});
+  }
+  return all;
+}
+
+json::object describe_hardware(const MachineRates& rates) {
+  return {{"processor", processor_name()},
+          {"features", llama_system_info()},
+          {"usable_cores", usable_cores()},
+          {"free_memory_bytes", free_memory_bytes()},
+          {"read_bytes_per_second", rates.read_bytes_per_second},
+          {"matrix_flops_per_second", rates.matrix_flops_per_second},
+          {"devices", describe_devices()}};
+}
+
 json::object describe_labels(const InstanceConfig& config) {
   json::object labels;
   for (const auto& [name, value] : config.labels) labels[name] = value;
@@ -142,23 +167,25 @@ std::uint32_t recommended_max_tokens(const EngineSnapshot& engine, std::uint32_t
 
 std::string system_info_body(const Service& service, const EngineSnapshot& engine) {
   const Tier& tier = service.tier();
+  const std::shared_ptr<const LiveConfig> live = service.live.get();
+  const InstanceConfig& instance = live->config.instance;
   json::object body;
   body["version"] = kVersion;
   body["libllama"] = llama_library_version();
-  body["instance"] = service.config.instance.id;
-  body["pool"] = service.config.instance.pool;
-  body["exclusive"] = service.config.instance.exclusive;
-  body["labels"] = describe_labels(service.config.instance);
+  body["instance"] = instance.id;
+  body["pool"] = instance.pool;
+  body["exclusive"] = instance.exclusive;
+  body["labels"] = describe_labels(instance);
   body["model"] = describe_model(tier.model().info());
   body["preparation"] = describe_preparation(service.preparation);
   body["context"] = describe_context(tier, engine);
   body["cache"] = describe_cache(service.config, engine);
-  body["limits"] = {{"requests_max", service.config.limits.requests_max},
-                    {"default_max_tokens", service.config.limits.default_max_tokens},
+  body["limits"] = {{"requests_max", live->config.limits.requests_max},
+                    {"default_max_tokens", live->config.limits.default_max_tokens},
                     {"itl_objective_ms", service.config.engine.itl_objective_ms}};
   body["pressure"] = describe_pressure(engine);
   body["gateways"] = describe_gateways(service);
-  body["hardware"] = {{"usable_cores", usable_cores()}, {"free_memory_bytes", free_memory_bytes()}};
+  body["hardware"] = describe_hardware(service.machine);
   body["recommended_max_tokens"] = recommended_max_tokens(engine, tier.window());
   return json::serialize(body);
 }

@@ -79,6 +79,7 @@ struct TestServerOptions {
   std::string keys = {};             ///< file of the key store; empty: none
   std::string admin_token = {};      ///< opens the admin API on a free port; empty: none
   std::filesystem::path usage = {};  ///< empty: usage is not kept
+  std::function<Result<LoadedConfig>()> read_config = nullptr;  ///< what a reload reads
 };
 
 class RunningServer {
@@ -111,6 +112,7 @@ class RunningServer {
       const auto kept = server_.keep_usage(options.usage);
       EXPECT_TRUE(kept.ok()) << kept.error().message;
     }
+    if (options.read_config) server_.follow_config(options.read_config);
     server_.show_preparation(options.preparation);
     const auto warmed = server_.warm_up({options.warm, "fake"});
     EXPECT_TRUE(warmed.ok()) << warmed.error().message;

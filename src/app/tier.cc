@@ -50,7 +50,7 @@ Result<std::unique_ptr<Tier>> Tier::create(std::unique_ptr<Model> model, const E
   ZH_ASSIGN_OR_RETURN(std::unique_ptr<ModelContext> context, model->make_context(options));
 
   ZH_ASSIGN_OR_RETURN(EngineOptions engine,
-                      engine_options({config, parts.cache, parts.scheduler}, options));
+                      engine_options({config, parts.cache, parts.scheduler, parts.queue}, options));
   engine.seed = parts.seed;
   engine.constraint_mask_bytes = parts.constraints.mask_bytes_max;
   engine.on_step = std::move(parts.on_step);
@@ -80,6 +80,7 @@ Tier::Tier(std::unique_ptr<Model> model, EmbeddingModel embeddings, Made made,
       layout_reason_(std::move(made.layout_reason)),
       state_fingerprint_(made.state_fingerprint),
       clock_(*parts.clock),
+      on_prompt_(parts.on_prompt),
       loop_(std::move(made.loop)) {
   loop_->set_marker_texts(prompts_.marker_tokens());
 }
@@ -100,7 +101,9 @@ void Tier::stop() {
 
 Result<PreparedPrompt> Tier::prepare_prompt(const Conversation& conversation,
                                             PromptDetail detail) const {
+  const TimePoint begin = clock_.now();
   ZH_ASSIGN_OR_RETURN(PreparedPrompt prompt, prompts_.prepare(conversation, detail));
+  if (on_prompt_) on_prompt_(clock_.now() - begin, prompt);
   if (prompt.tokens.size() > window()) return prompt_too_long(prompt.tokens.size(), window());
   return prompt;
 }
@@ -123,6 +126,7 @@ Result<PreparedPrompt> Tier::prepare_tokens(std::vector<Token> tokens) const {
 PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
                                          const GenerationParameters& generation,
                                          const ChoiceOptions& choice) const {
+  const LimitsConfig& limits = choice.limits == nullptr ? limits_ : *choice.limits;
   OutputChainParts parts;
   parts.plan = prompt.output;
   // Nothing may cut a document off: the client's own stop sequences were refused, the server's do
@@ -130,7 +134,7 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
   const bool whole = choice.constraint && prompt.output.rules.format != OutputFormat::kText;
   const CompiledStops stops = whole          ? CompiledStops()
                               : choice.stops ? *choice.stops
-                                             : compile_stops(generation, limits_);
+                                             : compile_stops(generation, limits);
   parts.stops.stops = stops.hard;
   parts.stops.soft_cap = stops.soft_cap;
   // The window may end the answer first.
@@ -150,7 +154,7 @@ PreparedGeneration Tier::make_generation(const PreparedPrompt& prompt,
   }
   prepared.request.scheduling.priority = generation.priority;
   prepared.request.scheduling.soft_max_tokens =
-      generation.soft_max_tokens.value_or(limits_.soft_max_tokens);
+      generation.soft_max_tokens.value_or(limits.soft_max_tokens);
   prepared.request.cache.mark_lifetime = prompt.mark_lifetime;
   prepared.request.cache.sections = prompt.sections;
   prepared.request.top_logprobs = generation.top_logprobs;
@@ -164,7 +168,9 @@ std::vector<PreparedGeneration> Tier::make_generations(const PreparedPrompt& pro
                                                        const GenerationParameters& generation,
                                                        std::uint32_t count,
                                                        ChoiceOptions shared) const {
-  if (!shared.stops) shared.stops = compile_stops(generation, limits_);
+  if (!shared.stops) {
+    shared.stops = compile_stops(generation, shared.limits == nullptr ? limits_ : *shared.limits);
+  }
   std::vector<PreparedGeneration> prepared;
   prepared.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i, ++shared.index) {

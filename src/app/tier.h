@@ -37,12 +37,15 @@ struct TierParts {
   std::string default_system;  ///< of conversations that bring none; empty: the template's own
   CacheConfig cache = {};
   SchedulerConfig scheduler = {};
+  QueueConfig queue = {};
   LimitsConfig limits = {};
   ConstraintsConfig constraints = {};
   /// What was measured, for a configuration that leaves the layout open (layout_store.h).
   std::optional<KvLayoutChoiceReport> layout = std::nullopt;
   std::function<void(const StepReport&)> on_step;              ///< engine thread
   std::function<void(const CompactionReport&)> on_compaction;  ///< likewise
+  /// After a prompt was made: how long that took, and of what. Worker threads.
+  std::function<void(Duration took, const PreparedPrompt& prompt)> on_prompt;
 };
 
 /// A request that has become tokens and rules, ready for the engine.
@@ -67,6 +70,7 @@ struct ChoiceOptions {
   std::optional<CompiledStops> stops = std::nullopt;  ///< nothing: compiled for this choice
   std::shared_ptr<const CompiledConstraint> constraint = nullptr;     ///< null: anything is allowed
   std::shared_ptr<const std::vector<SoftRule>> soft_rules = nullptr;  ///< null: none
+  const LimitsConfig* limits = nullptr;  ///< what holds for this request; null: the tier's own
 };
 
 class Tier {
@@ -141,6 +145,7 @@ class Tier {
   const std::string layout_reason_;
   const std::uint64_t state_fingerprint_;
   const Clock& clock_;
+  const std::function<void(Duration, const PreparedPrompt&)> on_prompt_;  // empty: nobody asks
   const std::unique_ptr<EngineLoop> loop_;
   std::unique_ptr<EngineThread> thread_;
 };

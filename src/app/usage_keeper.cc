@@ -1,35 +1,14 @@
 #include "app/usage_keeper.h"
 
 #include <boost/asio/post.hpp>
-#include <system_error>
 #include <utility>
 
+#include "app/kept_files.h"
 #include "base/log.h"
 
 namespace zerohop {
 
 namespace asio = boost::asio;
-
-namespace {
-
-Error no_folder(const std::filesystem::path& folder, const std::string& reason) {
-  return Error{ErrorCode::kConfiguration,
-               "limits.usage_folder: '" + folder.string() + "' " + reason,
-               "",
-               {}};
-}
-
-// Two processes must not both hand out the same budgets.
-Result<FileLock> take_lock(const std::filesystem::path& folder) {
-  FileLock lock;
-  if (const std::error_code fault = lock.open(folder / "usage.lock", 0600)) {
-    return no_folder(folder, "cannot be written: " + fault.message());
-  }
-  if (lock.try_lock()) return no_folder(folder, "is in use by another process");
-  return lock;
-}
-
-}  // namespace
 
 std::filesystem::path ledger_file(const std::filesystem::path& folder) {
   return folder / "ledger.sqlite";
@@ -37,10 +16,9 @@ std::filesystem::path ledger_file(const std::filesystem::path& folder) {
 
 Result<std::unique_ptr<UsageKeeper>> UsageKeeper::open(UsageKeeperParts parts,
                                                        asio::any_io_executor executor) {
-  std::error_code fault;
-  std::filesystem::create_directories(parts.folder, fault);
-  if (fault) return no_folder(parts.folder, "cannot be made: " + fault.message());
-  ZH_ASSIGN_OR_RETURN(FileLock lock, take_lock(parts.folder));
+  // Two processes must not both hand out the same budgets.
+  ZH_ASSIGN_OR_RETURN(FileLock lock,
+                      hold_folder({"limits.usage_folder", parts.folder, "usage.lock"}));
   std::unique_ptr<UsageKeeper> keeper(
       new UsageKeeper(std::move(parts), std::move(executor), std::move(lock)));
   DatabaseOptions budgets;
@@ -53,6 +31,8 @@ Result<std::unique_ptr<UsageKeeper>> UsageKeeper::open(UsageKeeperParts parts,
       [journal = keeper->journal_.get()](const Limiter::NewBudget& made) {
         journal->attach(made);
       });
+  asio::post(keeper->thread_, [keeper = keeper.get()] { keeper->clean(); });
+  keeper->set_clean_timer();
   return keeper;
 }
 
@@ -80,6 +60,21 @@ void UsageKeeper::touch() {
 void UsageKeeper::stop() {
   stopped_ = true;
   timer_.cancel();
+  clean_timer_.cancel();
+}
+
+Awaitable<Result<std::vector<LedgerSum>>> UsageKeeper::sums(LedgerQuery query) {
+  auto work = [this, query = std::move(query)] { return ledger_->sums(query); };
+  co_return co_await run_on_worker(thread_, std::move(work));
+}
+
+void UsageKeeper::set_clean_timer() {
+  clean_timer_.expires_after(kCleanPeriod);
+  clean_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || stopped_) return;
+    asio::post(thread_, [this] { clean(); });
+    set_clean_timer();
+  });
 }
 
 void UsageKeeper::set_timer(Duration delay) {
@@ -107,7 +102,6 @@ bool UsageKeeper::write() {
   parts_.limiter->count_served();
   const bool budgets = report(journal_->write_behind(), journal_complaint_);
   const bool rows = report(ledger_->write_behind(), ledger_complaint_);
-  if (rows) drop_old();
   return budgets && rows;
 }
 
@@ -123,13 +117,46 @@ bool UsageKeeper::report(const StoreResult<void>& result, std::string& complaint
   return false;
 }
 
+void UsageKeeper::erase(GoneOwners gone) {
+  asio::post(thread_, [this, gone = std::move(gone)] {
+    for (const TenantId tenant : gone.tenants) {
+      if (!erased_.contains(tenant)) gone_tenants_.insert(tenant);
+    }
+    gone_.insert(gone_.end(), gone.owners.begin(), gone.owners.end());
+    erase_gone();
+  });
+}
+
+void UsageKeeper::clean() {
+  erase_gone();
+  drop_old();
+}
+
+// What the disk refuses stays for the next time.
+void UsageKeeper::erase_gone() {
+  while (!gone_.empty()) {
+    const LimitIdentity& owner = gone_.back();
+    if (!report(journal_->erase(owner.owner, owner.id), journal_complaint_)) return;
+    gone_.pop_back();
+  }
+  while (!gone_tenants_.empty()) {
+    const TenantId tenant = *gone_tenants_.begin();
+    if (!report(journal_->erase_tenant(tenant), journal_complaint_)) return;
+    const StoreResult<std::int64_t> rows = ledger_->erase_tenant(tenant);
+    if (!rows.ok()) return void(report(rows.error(), ledger_complaint_));
+    erased_.insert(tenant);
+    gone_tenants_.erase(tenant);
+    if (*rows > 0) log_info("erased the usage of a tenant", {{"rows", std::to_string(*rows)}});
+  }
+}
+
 // Once a day.
 void UsageKeeper::drop_old() {
   const WallTime now = parts_.clock->wall();
   const PeriodNumber today = calendar_at(now).day;
   if (today == cleaned_day_) return;
   const StoreResult<std::int64_t> dropped = ledger_->drop_before(now - parts_.kept);
-  if (!dropped.ok()) return;
+  if (!dropped.ok()) return void(report(dropped.error(), ledger_complaint_));
   cleaned_day_ = today;
   if (*dropped > 0) log_info("dropped old usage", {{"rows", std::to_string(*dropped)}});
 }

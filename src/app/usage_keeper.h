@@ -4,10 +4,11 @@
 //   I/O thread   touch() ─▶ timer (kJournalPeriod) ─▶ thread: write ─▶ as long as requests run or
 //                                                     rows wait: timer again
 //
-// A server without requests wakes nobody. While the disk fails, what waits stays in memory and is
-// tried again every kRetryPeriod; the operator is told once for each cause.
+// A server without requests wakes nobody but once an hour, when old rows go. While the disk fails,
+// what waits stays in memory and is tried again every kRetryPeriod; the operator is told once for
+// each cause.
 //
-// I/O thread; the destructor after it has ended.
+// I/O thread, but for erase(); the destructor after it has ended.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,7 +16,10 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "admission/budget_journal.h"
 #include "admission/ledger.h"
@@ -23,6 +27,7 @@
 #include "app/worker_pool.h"
 #include "base/clock.h"
 #include "base/file_lock.h"
+#include "http/awaitable.h"
 
 namespace zerohop {
 
@@ -33,12 +38,22 @@ struct UsageKeeperParts {
   std::chrono::days kept{400};  ///< rows of the ledger
 };
 
+/// Whoever is no more: nothing of them is kept.
+struct GoneOwners {
+  std::vector<TenantId> tenants;      ///< with their keys
+  std::vector<LimitIdentity> owners;  ///< of budgets
+};
+
+/// In the user's state folder.
+inline constexpr std::string_view kUsageFolderName = "usage";
+
 /// Where the ledger stands in the folder of a UsageKeeper.
 std::filesystem::path ledger_file(const std::filesystem::path& folder);
 
 class UsageKeeper {
  public:
   static constexpr std::chrono::seconds kRetryPeriod{2};
+  static constexpr std::chrono::hours kCleanPeriod{1};
 
   /// Opens both files, takes them for this process, and restores budgets as they appear in the
   /// limiter. What `parts` points to, and the executor's context, outlive the result. Errors:
@@ -51,6 +66,11 @@ class UsageKeeper {
   UsageKeeper& operator=(const UsageKeeper&) = delete;
 
   void add(LedgerRow row);
+  /// Sums of the ledger, the last row included. Errors: Ledger::sums().
+  Awaitable<Result<std::vector<LedgerSum>>> sums(LedgerQuery query);
+  /// Forgets them on the disk; the limiter has done so. What the disk refuses is tried again.
+  /// Any thread.
+  void erase(GoneOwners gone);
   /// Something was reserved or settled.
   void touch();
   /// No more writing until the destructor.
@@ -58,12 +78,18 @@ class UsageKeeper {
 
  private:
   UsageKeeper(UsageKeeperParts parts, boost::asio::any_io_executor executor, FileLock lock)
-      : parts_(std::move(parts)), lock_(std::move(lock)), timer_(std::move(executor)) {}
+      : parts_(std::move(parts)),
+        lock_(std::move(lock)),
+        timer_(executor),
+        clean_timer_(executor) {}
 
   void set_timer(Duration delay);
+  void set_clean_timer();
   void written(bool ok);
   bool write();
   bool report(const StoreResult<void>& result, std::string& complaint);
+  void clean();
+  void erase_gone();
   void drop_old();
 
   // Constant
@@ -74,6 +100,7 @@ class UsageKeeper {
 
   // I/O thread
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer clean_timer_;
   bool pending_ = false;  // a timer or a write is under way
   bool stopped_ = false;
 
@@ -81,6 +108,9 @@ class UsageKeeper {
   std::string journal_complaint_;
   std::string ledger_complaint_;
   PeriodNumber cleaned_day_ = 0;
+  std::vector<LimitIdentity> gone_;  // to be erased
+  std::set<TenantId> gone_tenants_;  // likewise
+  std::unordered_set<TenantId> erased_;
 
   WorkerPool thread_{1};  // last: its work uses all the others
 };

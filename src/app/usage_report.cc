@@ -16,10 +16,6 @@ namespace json = boost::json;
 
 constexpr std::string_view kLabelPrefix = "label:";
 
-Error wrong(const std::string& flag, const std::string& why) {
-  return Error{ErrorCode::kConfiguration, flag + ": " + why, "", {}};
-}
-
 std::optional<int> digits(std::string_view text) {
   int number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,8 +23,9 @@ std::optional<int> digits(std::string_view text) {
   return number;
 }
 
-Result<std::chrono::sys_days> day_of(const std::string& flag, std::string_view text) {
-  const Error bad = wrong(flag, "'" + std::string(text) + "' is no day such as 2026-01-31");
+Result<std::chrono::sys_days> day_of(const std::string& field, std::string_view text) {
+  const Error bad =
+      invalid_request(field, "'" + std::string(text) + "' is no day such as 2026-01-31");
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return bad;
   const auto year = digits(text.substr(0, 4));
   const auto month = digits(text.substr(5, 2));
@@ -59,8 +56,8 @@ Result<LedgerGrouping> grouping_of(std::string_view text) {
     } else if (word.starts_with(kLabelPrefix) && word.size() > kLabelPrefix.size()) {
       by.labels.emplace_back(word.substr(kLabelPrefix.size()));
     } else {
-      return wrong("--by",
-                   "'" + std::string(word) + "' is none of day, tenant, key, model, label:NAME");
+      return invalid_request(
+          "by", "'" + std::string(word) + "' is none of day, tenant, key, model, label:NAME");
     }
   }
   return by;
@@ -112,10 +109,10 @@ Result<LedgerQuery> usage_query(const UsageOptions& options) {
   if (!options.key.empty()) query.key = options.key;
   if (!options.tenant.empty()) query.tenant = options.tenant;
   if (!options.from.empty()) {
-    ZH_ASSIGN_OR_RETURN(query.from, day_of("--from", options.from));
+    ZH_ASSIGN_OR_RETURN(query.from, day_of("from", options.from));
   }
   if (!options.until.empty()) {
-    ZH_ASSIGN_OR_RETURN(const std::chrono::sys_days last, day_of("--until", options.until));
+    ZH_ASSIGN_OR_RETURN(const std::chrono::sys_days last, day_of("until", options.until));
     query.until = last + std::chrono::days(1);
   }
   return query;

@@ -12,7 +12,7 @@
 
 namespace zerohop {
 
-/// What `zerohop usage` was asked for, as typed; empty: not said.
+/// What `zerohop usage` or the admin API was asked for, as typed; empty: not said.
 struct UsageOptions {
   std::string by = "day,tenant,key";  ///< of day, tenant, key, model and label:NAME
   std::string key;
@@ -22,7 +22,7 @@ struct UsageOptions {
   bool json = false;
 };
 
-/// Errors: kConfiguration, with the flag in the message.
+/// Errors: kInvalidRequest with `by`, `from` or `until` as field.
 Result<LedgerQuery> usage_query(const UsageOptions& options);
 
 /// RFC 4180: a line of names, then a line for each sum. Columns are what the query groups by, then

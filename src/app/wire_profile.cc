@@ -20,6 +20,8 @@ Result<void> apply_setting(const std::string& profile, std::string_view name,
     out.heartbeat = value == "ping" ? Heartbeat::kPing : Heartbeat::kEmptyDelta;
   } else if (name == "strict" && (value == "true" || value == "false")) {
     out.strict = value == "true";
+  } else if (name == "overload" && (value == "529" || value == "503")) {
+    out.overload_status = value == "529" ? OverloadStatus::k529 : OverloadStatus::k503;
   } else if (name == "default_max_tokens") {
     const char* end = value.data() + value.size();
     const auto [stop, fault] = std::from_chars(value.data(), end, out.default_max_tokens);
@@ -29,7 +31,7 @@ Result<void> apply_setting(const std::string& profile, std::string_view name,
   } else {
     return wrong(profile, "'" + shown +
                               "' is none of stream=full|folded, heartbeat=ping|empty_delta, "
-                              "strict=true|false, default_max_tokens=N");
+                              "strict=true|false, default_max_tokens=N, overload=529|503");
   }
   return {};
 }
@@ -56,6 +58,7 @@ Result<WireProfiles> WireProfiles::from_config(const Config& config) {
   profiles.own_.stream = config.wire.stream_profile;
   profiles.own_.heartbeat = config.wire.heartbeat;
   profiles.own_.strict = config.wire.strict;
+  profiles.own_.overload_status = config.queue.overload_status;
   profiles.own_.default_max_tokens = config.limits.default_max_tokens;
   profiles.own_.default_stop_sequences = config.wire.default_stop_sequences;
   std::map<std::string, WireProfile> by_name;

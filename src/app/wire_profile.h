@@ -31,6 +31,7 @@ struct WireProfile {
   StreamProfile stream = StreamProfile::kFull;
   Heartbeat heartbeat = Heartbeat::kPing;
   bool strict = false;
+  OverloadStatus overload_status = OverloadStatus::k529;
   std::uint32_t default_max_tokens = 0;
   std::vector<std::string> default_stop_sequences;
 };

@@ -99,8 +99,7 @@ std::string timestamp() {
   return buffer;
 }
 
-std::string as_json(LogLevel level, std::string_view event,
-                    std::initializer_list<LogField> fields) {
+std::string as_json(LogLevel level, std::string_view event, const std::vector<LogField>& fields) {
   std::string line = "{\"time\":\"" + timestamp() + "\",\"level\":\"";
   line.append(level_name(level));
   line.append("\",\"event\":");
@@ -109,14 +108,17 @@ std::string as_json(LogLevel level, std::string_view event,
     line.push_back(',');
     append_quoted(line, field.key);
     line.push_back(':');
-    append_quoted(line, field.value);
+    if (field.kind == LogValue::kNumber) {
+      line.append(field.value);
+    } else {
+      append_quoted(line, field.value);
+    }
   }
   line.push_back('}');
   return line;
 }
 
-std::string as_text(LogLevel level, std::string_view event,
-                    std::initializer_list<LogField> fields) {
+std::string as_text(LogLevel level, std::string_view event, const std::vector<LogField>& fields) {
   std::string line = timestamp() + " ";
   line.append(level_name(level));
   line.push_back(' ');
@@ -146,20 +148,26 @@ void log_set_redactor(std::shared_ptr<const Redactor> redactor) {
   state().redactor = std::move(redactor);
 }
 
-std::string log_text(std::string_view text) {
-  std::shared_ptr<const Redactor> redactor;
-  {
-    const std::scoped_lock lock(state().mutex);
-    redactor = state().redactor;
-  }
-  return redactor->redact(text);
+namespace {
+
+std::shared_ptr<const Redactor> current_redactor() {
+  const std::scoped_lock lock(state().mutex);
+  return state().redactor;
 }
+
+}  // namespace
+
+std::string log_text(std::string_view text) { return current_redactor()->redact(text); }
 
 bool log_enabled(LogLevel level) { return state().logger->should_log(to_spdlog(level)); }
 
-void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+void log_event(LogLevel level, std::string_view event, std::vector<LogField> fields) {
   if (!log_enabled(level)) return;
   LogState& log = state();
+  const std::shared_ptr<const Redactor> redactor = current_redactor();
+  for (LogField& field : fields) {
+    if (field.kind == LogValue::kText) field.value = redactor->scrub(std::move(field.value));
+  }
   const std::string line = log.format.load() == LogFormat::kJson ? as_json(level, event, fields)
                                                                  : as_text(level, event, fields);
   log.logger->log(to_spdlog(level), "{}", line);

@@ -39,6 +39,15 @@ TEST(Log, WritesOneJsonLine) {
       "{\"time\":\"\",\"level\":\"warning\",\"event\":\"slow step\",\"why\":\"neighbour\"}\n");
 }
 
+TEST(Log, WritesNumbersAsNumbersInJsonOnly) {
+  const auto write = [] {
+    log_info("x", {{"n", "12.5", LogValue::kNumber}, {"b", "true", LogValue::kNumber}});
+  };
+  EXPECT_EQ(logged({LogLevel::kInfo, LogFormat::kJson}, write),
+            "{\"time\":\"\",\"level\":\"info\",\"event\":\"x\",\"n\":12.5,\"b\":true}\n");
+  EXPECT_EQ(logged({LogLevel::kInfo, LogFormat::kText}, write), " info x n=12.5 b=true\n");
+}
+
 TEST(Log, KeepsAnEventOnOneLineWhateverItsValuesHold) {
   const std::string line = logged({LogLevel::kInfo, LogFormat::kText}, [] {
     log_info("x", {{"v", "a\nb\"c\\d\x7f\x01"}});
@@ -88,6 +97,26 @@ class Length final : public Redactor {
     return "[" + std::to_string(text.size()) + " bytes]";
   }
 };
+
+class NoDigits final : public Redactor {
+ public:
+  std::string redact(std::string_view text) const override { return std::string(text); }
+  std::string scrub(std::string value) const override {
+    for (char& c : value) {
+      if (c >= '0' && c <= '9') c = '#';
+    }
+    return value;
+  }
+};
+
+TEST(Log, ShowsEveryTextValueToTheRedactorBeforeItIsWritten) {
+  log_set_redactor(std::make_shared<NoDigits>());
+  const std::string line = logged({LogLevel::kInfo, LogFormat::kText}, [] {
+    log_info("x", {{"v", "a1b2"}, {"n", "34", LogValue::kNumber}});
+  });
+  log_set_redactor(std::make_shared<Length>());  // like the default, for the tests that follow
+  EXPECT_EQ(line, " info x v=a#b# n=34\n");
+}
 
 TEST(Log, HandsClientTextToTheInstalledRedactor) {
   log_set_redactor(std::make_shared<Shout>());

@@ -1,4 +1,4 @@
-// Permits: a move-only right to be in the system, from a pool of fixed size.
+// Permits: a move-only right to be in the system, from a pool of so many.
 //
 // No permit, no work: the holder of a Permit may hold a connection, a request, a buffer. Dropping
 // it returns it, on every path. The pool must outlive its permits and says so when it is destroyed.
@@ -49,17 +49,19 @@ class PermitPool {
   std::optional<Permit> try_acquire() {
     std::size_t current = in_use_.load(std::memory_order_relaxed);
     do {
-      if (current >= capacity_) return std::nullopt;
+      if (current >= capacity()) return std::nullopt;
     } while (!in_use_.compare_exchange_weak(current, current + 1, std::memory_order_acq_rel));
     return Permit(this);
   }
 
   std::size_t in_use() const { return in_use_.load(std::memory_order_acquire); }
-  std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
+  /// From now on. Permits that are out beyond it stay with their holders.
+  void set_capacity(std::size_t capacity) { capacity_.store(capacity, std::memory_order_relaxed); }
 
  private:
   friend class Permit;
-  const std::size_t capacity_;
+  std::atomic<std::size_t> capacity_;
   std::atomic<std::size_t> in_use_{0};
 };
 

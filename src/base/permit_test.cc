@@ -91,5 +91,19 @@ TEST(PermitPoolDeathTest, CrashesWhenAPermitOutlivesIt) {
       "check failed");
 }
 
+TEST(PermitPool, TakesAnotherCapacityWhilePermitsAreOut) {
+  PermitPool pool(2);
+  auto first = pool.try_acquire();
+  auto second = pool.try_acquire();
+  EXPECT_FALSE(pool.try_acquire().has_value());
+  pool.set_capacity(3);
+  EXPECT_TRUE(pool.try_acquire().has_value());
+  pool.set_capacity(1);
+  second.reset();
+  EXPECT_FALSE(pool.try_acquire().has_value());
+  first.reset();
+  EXPECT_TRUE(pool.try_acquire().has_value());
+}
+
 }  // namespace
 }  // namespace zerohop

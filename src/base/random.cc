@@ -1,8 +1,11 @@
 #include "base/random.h"
 
+#include <pthread.h>
 #include <sys/random.h>
 
+#include <atomic>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 
@@ -73,20 +76,49 @@ std::uint64_t os_random_seed() {
   return seed;
 }
 
+namespace {
+
+// Asked for in larger pieces, because a server makes two ids a request and each piece costs a
+// system call. What was given out is overwritten: it may be part of a key. A child process throws
+// away what it has inherited: otherwise it and its parent would make the same keys.
+class RandomBytes {
+ public:
+  RandomBytes() {
+    static const int registered =
+        ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+    ZH_CHECK(registered == 0);
+  }
+
+  unsigned char next() {
+    if (left_ == 0 || seen_forks_ != forks.load(std::memory_order_relaxed)) refill();
+    return std::exchange(pool_[--left_], 0);
+  }
+
+ private:
+  void refill() {
+    seen_forks_ = forks.load(std::memory_order_relaxed);
+    fill_from_os(pool_, sizeof pool_);
+    left_ = sizeof pool_;
+  }
+
+  static inline std::atomic<std::uint32_t> forks{0};  // between this process and the first one
+
+  unsigned char pool_[1024];
+  std::size_t left_ = 0;
+  std::uint32_t seen_forks_ = 0;
+};
+
+}  // namespace
+
 std::string os_random_text(std::size_t count) {
   constexpr std::string_view kAlphabet =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  thread_local RandomBytes bytes;
   std::string text;
   text.reserve(count);
-  unsigned char pool[64];
-  std::size_t left = 0;
   while (text.size() < count) {
-    if (left == 0) {
-      fill_from_os(pool, sizeof pool);
-      left = sizeof pool;
-    }
     // 248 = 4 * 62: larger bytes are thrown away so that every letter is equally likely.
-    const unsigned char byte = pool[--left];
+    const unsigned char byte = bytes.next();
     if (byte < 248) text.push_back(kAlphabet[byte % kAlphabet.size()]);
   }
   return text;

@@ -1,6 +1,8 @@
 #include "base/random.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <set>
@@ -111,6 +113,27 @@ TEST(OsRandom, UsesAllLettersAboutEquallyOften) {
     EXPECT_NEAR(count, kPerLetter, 400);  // 9 standard deviations
   }
   EXPECT_EQ(letters, 62);
+}
+
+TEST(OsRandomText, DiffersInAChildProcess) {
+  (void)os_random_text(1);  // so that there is something to inherit
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  const std::string text = os_random_text(24);
+  if (child == 0) {
+    const bool written = ::write(ends[1], text.data(), text.size()) == 24;
+    ::_exit(written ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  std::string other(24, ' ');
+  ASSERT_EQ(::read(ends[0], other.data(), other.size()), 24);
+  EXPECT_NE(other, text);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

@@ -1,29 +1,22 @@
 // Rows of the batch tables as values: what both halves of BatchStore share.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "core/message_batch.h"
 #include "core/tenant.h"
+#include "store/columns.h"
 #include "store/database.h"
 
 namespace zerohop {
-
-inline std::int64_t to_ms(WallTime time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
-inline WallTime from_ms(std::int64_t ms) { return WallTime(std::chrono::milliseconds(ms)); }
 
 /// Column `requests.outcome`.
 inline std::int64_t to_column(BatchOutcome outcome) { return static_cast<std::int64_t>(outcome); }
 
 /// Column `batches.owner`.
-inline std::int64_t owner_column(TenantId owner) { return static_cast<std::int64_t>(owner.value); }
+inline std::int64_t owner_column(TenantId owner) { return number_column(owner.value); }
 
 /// The columns that read_batch() expects, in its order.
 inline constexpr const char* kBatchColumns =

@@ -51,6 +51,9 @@ BatchRunnerState BatchRunner::poll() {
   state.running = running_.size();
   state.unsaved = unsaved_.size();
   state.waits_for_engine = waits_for_engine_;
+  for (const auto& [batch, time] : turn_at_) {
+    state.next_turn = std::min(state.next_turn.value_or(time), time);
+  }
   return state;
 }
 
@@ -70,7 +73,7 @@ void BatchRunner::settle(BatchSettlement settlement) {
 }
 
 // One that was asked to stop is not wanted again.
-void BatchRunner::give_back(BatchRequestKey key) {
+void BatchRunner::give_back(BatchRequestKey key, std::optional<TimePoint> not_before) {
   const auto found = running_.find(key);
   ZH_CHECK(found != running_.end());
   if (found->second.ending) {
@@ -79,6 +82,9 @@ void BatchRunner::give_back(BatchRequestKey key) {
   }
   returned_.push_back(std::move(found->second.request));
   running_.erase(found);
+  if (!not_before) return;
+  TimePoint& turn = turn_at_.try_emplace(key.batch, *not_before).first->second;
+  turn = std::max(turn, *not_before);
 }
 
 // False while a result could not be written.
@@ -125,6 +131,11 @@ std::int64_t BatchRunner::handed_out(std::int64_t batch) const {
   return found == handed_out_.end() ? -1 : found->second;
 }
 
+bool BatchRunner::waits(std::int64_t batch) const {
+  const auto found = turn_at_.find(batch);
+  return found != turn_at_.end() && found->second > parts_.clock->now();
+}
+
 std::optional<BatchRequest> BatchRunner::take_returned(std::int64_t batch) {
   const auto found =
       std::find_if(returned_.begin(), returned_.end(),
@@ -153,7 +164,7 @@ bool BatchRunner::submit_pending(const std::vector<OpenBatch>& open) {
     running_.emplace(key, Running{request, std::nullopt});
     parts_.submit(std::move(request));
     // Given back at once: the engine has no room, whatever may_submit() said.
-    if (!returned_.empty() && returned_.back().key == key) {
+    if (!returned_.empty() && returned_.back().key == key && !waits(key.batch)) {
       waits_for_engine_ = true;
       return true;
     }
@@ -169,6 +180,7 @@ Result<std::optional<BatchRequest>> BatchRunner::next(const std::vector<OpenBatc
   const auto skipped = static_cast<std::size_t>(first - open.begin());
   for (std::size_t i = 0; i < open.size(); ++i) {
     const std::int64_t number = open[(skipped + i) % open.size()].number;
+    if (waits(number)) continue;
     if (std::optional<BatchRequest> request = take_returned(number)) return request;
     ZH_ASSIGN_OR_RETURN(std::optional<BatchRequest> request,
                         parts_.store->next_pending(number, handed_out(number)));
@@ -182,10 +194,13 @@ Result<std::optional<BatchRequest>> BatchRunner::next(const std::vector<OpenBatc
 // ---- housekeeping ----
 
 void BatchRunner::forget_ended(const std::vector<OpenBatch>& open) {
-  std::erase_if(handed_out_, [&open](const auto& entry) {
+  const auto ended = [&open](const auto& entry) {
     return std::none_of(open.begin(), open.end(),
                         [&entry](const OpenBatch& batch) { return batch.number == entry.first; });
-  });
+  };
+  std::erase_if(handed_out_, ended);
+  std::erase_if(turn_at_,
+                [this, &ended](const auto& entry) { return ended(entry) || !waits(entry.first); });
 }
 
 void BatchRunner::archive(WallTime now) {

@@ -13,10 +13,11 @@
 //   unsaved   has a result that could not be written yet: nothing new is submitted meanwhile
 //
 // Batches have the lowest priority: a request is submitted only while may_submit() says that nobody
-// else waits. Batches take turns, requests of one go in order. A batch that is cancelled or expires
-// has its pending requests settled at once; those that run are asked to stop, and an answer that
-// still comes counts. The next process goes on where this one ended: what was running is pending in
-// the store.
+// else waits. Batches take turns, requests of one go in order. One whose request was given back
+// until a later time, because the limits of its owner do not admit it yet, gets no turn before. A
+// batch that is cancelled or expires has its pending requests settled at once; those that run are
+// asked to stop, and an answer that still comes counts. The next process goes on where this one
+// ended: what was running is pending in the store.
 //
 // One thread at a time, which must not be an I/O or engine thread (the store waits for the disk).
 // Callbacks come on that thread, inside poll(); submit and cancel may call settle() or give_back()
@@ -57,6 +58,7 @@ struct BatchRunnerState {
   /// The store failed in the last poll: poll again later.
   bool store_failed = false;
   std::optional<WallTime> next_expiry;  ///< of the open batches: poll again then
+  std::optional<TimePoint> next_turn;   ///< of a batch that has to wait: likewise
 };
 
 class BatchRunner {
@@ -73,8 +75,8 @@ class BatchRunner {
   void settle(BatchSettlement settlement);
 
   /// A running request was not answered and is to be submitted again (the engine was full, or the
-  /// server is shutting down).
-  void give_back(BatchRequestKey key);
+  /// server is shutting down), and before `not_before` nothing of its batch.
+  void give_back(BatchRequestKey key, std::optional<TimePoint> not_before = std::nullopt);
 
  private:
   struct Running {
@@ -92,6 +94,7 @@ class BatchRunner {
   void forget_ended(const std::vector<OpenBatch>& open);
   bool has_capacity() const;
   std::int64_t handed_out(std::int64_t batch) const;
+  bool waits(std::int64_t batch) const;
 
   const BatchRunnerParts parts_;
   const std::size_t parallelism_;
@@ -100,6 +103,7 @@ class BatchRunner {
   std::deque<BatchRequest> returned_;  // given back; before what is pending
   std::vector<BatchSettlement> unsaved_;
   std::map<std::int64_t, std::int64_t> handed_out_;  // by batch: up to this position
+  std::map<std::int64_t, TimePoint> turn_at_;        // by batch: not before
   std::int64_t last_served_ = 0;                     // batch
   std::optional<WallTime> archived_at_;              // last look for old results
   bool waits_for_engine_ = false;

@@ -68,6 +68,49 @@ TEST_F(BatchRunnerTest, RunsOneRequestAtATimeInOrder) {
   EXPECT_EQ(results("b")[2].text, "answer to p2");
 }
 
+TEST_F(BatchRunnerTest, WaitsWithABatchWhoseOwnerIsAtALimit) {
+  create("limited", 2);
+  create("other", 2);
+  start();
+  runner->poll();
+  ASSERT_EQ(submitted.size(), 1u);
+  const BatchRequestKey first = submitted[0].key;
+  submitted.clear();
+  const TimePoint until = clock.now() + std::chrono::seconds(10);
+  runner->give_back(first, until);
+  // The other batch has the turns meanwhile.
+  EXPECT_EQ(runner->poll().next_turn, until);
+  answer_first();
+  EXPECT_EQ(runner->poll().next_turn, until);
+  answer_first();
+  EXPECT_EQ(log, (Log{"limited/r0", "other/r0", "other/r1"}));
+  clock.advance(std::chrono::seconds(10) - std::chrono::nanoseconds(1));
+  EXPECT_EQ(runner->poll().running, 0u);
+  clock.advance(std::chrono::nanoseconds(1));
+  const BatchRunnerState state = runner->poll();
+  EXPECT_EQ(state.running, 1u);
+  EXPECT_EQ(state.next_turn, std::nullopt);
+  run_to_the_end();
+  // In order, and the one that had to wait is not lost.
+  EXPECT_EQ(log, (Log{"limited/r0", "other/r0", "other/r1", "limited/r0", "limited/r1"}));
+  EXPECT_EQ(get("limited").counts, (BatchCounts{0, 2, 0, 0, 0}));
+}
+
+TEST_F(BatchRunnerTest, ExpiresWhatWaitedForALimitForADay) {
+  create("b", 2);
+  start();
+  runner->poll();
+  const BatchRequestKey key = submitted.at(0).key;
+  submitted.clear();
+  runner->give_back(key, clock.now() + std::chrono::hours(48));
+  const BatchRunnerState state = runner->poll();
+  EXPECT_TRUE(state.next_expiry.has_value());
+  clock.advance(std::chrono::hours(24));
+  EXPECT_EQ(runner->poll().open, 0u);
+  EXPECT_EQ(get("b").counts, (BatchCounts{0, 0, 0, 0, 2}));
+  EXPECT_EQ(runner->poll().next_turn, std::nullopt);
+}
+
 TEST_F(BatchRunnerTest, RunsAsManyAtOnceAsItMay) {
   create("b", 5);
   start(3);

@@ -49,6 +49,11 @@ ALTER TABLE batches ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX batches_of_owner ON batches (owner, number);
 )sql";
 
+// And was made with a key, which pays for it; 0 where that is not known.
+constexpr std::string_view kSchema3 = R"sql(
+ALTER TABLE batches ADD COLUMN owner_key INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::max();
 
 Error not_found(std::string_view id) {
@@ -73,23 +78,17 @@ Result<void> check(const NewBatch& batch) {
   return {};
 }
 
-std::optional<WallTime> time_or_null(const Statement& row, int column) {
-  const std::optional<std::int64_t> ms = row.integer_or_null(column);
-  if (!ms) return std::nullopt;
-  return from_ms(*ms);
-}
-
 }  // namespace
 
 MessageBatch read_batch(const Statement& row) {
   MessageBatch batch;
   batch.id = std::string(row.text(0));
-  batch.created_at = from_ms(row.integer(1));
-  batch.expires_at = from_ms(row.integer(2));
-  batch.cancel_initiated_at = time_or_null(row, 3);
-  batch.ended_at = time_or_null(row, 4);
-  batch.archived_at = time_or_null(row, 5);
-  const auto count = [&row](int column) { return static_cast<std::uint64_t>(row.integer(column)); };
+  batch.created_at = time_at(row, 1);
+  batch.expires_at = time_at(row, 2);
+  batch.cancel_initiated_at = time_or_null_at(row, 3);
+  batch.ended_at = time_or_null_at(row, 4);
+  batch.archived_at = time_or_null_at(row, 5);
+  const auto count = [&row](int column) { return number_at(row, column); };
   if (batch.ended_at) {
     batch.status = BatchStatus::kEnded;
     batch.counts = BatchCounts{0, count(7), count(8), count(9), count(10)};
@@ -106,7 +105,7 @@ Error logged(const StoreError& error) {
 }
 
 Result<std::unique_ptr<BatchStore>> BatchStore::open(const DatabaseOptions& options) {
-  const std::string_view migrations[]{kSchema1, kSchema2};
+  const std::string_view migrations[]{kSchema1, kSchema2, kSchema3};
   StoreResult<std::unique_ptr<Database>> opened = Database::open(options, migrations);
   if (!opened.ok()) return startup_error(opened.error());
   return std::unique_ptr<BatchStore>(new BatchStore(std::move(opened).value()));
@@ -124,7 +123,7 @@ Result<MessageBatch> BatchStore::create(const NewBatch& batch, WallTime now) {
 StoreResult<MessageBatch> BatchStore::insert(const NewBatch& batch, WallTime now) {
   MessageBatch made;
   made.id = batch.id;
-  made.created_at = from_ms(to_ms(now));
+  made.created_at = time_from_ms(ms_column(now));
   made.expires_at = made.created_at + limits::kBatchLifetime;
   made.counts.processing = batch.requests.size();
   const auto total = static_cast<std::int64_t>(batch.requests.size());
@@ -132,9 +131,10 @@ StoreResult<MessageBatch> BatchStore::insert(const NewBatch& batch, WallTime now
   ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
   ZH_ASSIGN_OR_RETURN(Statement row,
                       database_->prepare("INSERT INTO batches (id, created_ms, expires_ms, total, "
-                                         "pending, owner) VALUES (?, ?, ?, ?, ?, ?)"));
-  row.bind(batch.id, to_ms(made.created_at), to_ms(made.expires_at), total, total,
-           owner_column(batch.owner));
+                                         "pending, owner, owner_key) "
+                                         "VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  row.bind(batch.id, ms_column(made.created_at), ms_column(made.expires_at), total, total,
+           owner_column(batch.owner), number_column(batch.owner_key));
   ZH_RETURN_IF_ERROR(row.run());
   const std::int64_t number = database_->last_row();
   ZH_ASSIGN_OR_RETURN(Statement request,
@@ -230,14 +230,14 @@ Result<MessageBatch> BatchStore::cancel(std::string_view id, WallTime now, Tenan
   if (batch->status == BatchStatus::kCanceling) return std::move(*batch);
   ZH_RETURN_IF_STORE_ERROR(store_cancel(id, now));
   batch->status = BatchStatus::kCanceling;
-  batch->cancel_initiated_at = from_ms(to_ms(now));
+  batch->cancel_initiated_at = time_from_ms(ms_column(now));
   return std::move(*batch);
 }
 
 StoreResult<void> BatchStore::store_cancel(std::string_view id, WallTime now) {
   ZH_ASSIGN_OR_RETURN(Statement update,
                       database_->prepare("UPDATE batches SET cancel_ms = ? WHERE id = ?"));
-  return update.bind(to_ms(now), id).run();
+  return update.bind(ms_column(now), id).run();
 }
 
 Result<void> BatchStore::erase(std::string_view id, TenantId owner) {

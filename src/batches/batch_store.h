@@ -43,6 +43,8 @@ struct NewBatch {
   std::string id;  ///< never used before, such as "msgbatch_" and 24 random characters
   std::vector<NewBatchRequest> requests;
   TenantId owner = {};  ///< 0: everybody's, where no keys are asked for
+  /// Number of the key that made it, in the key store: under its limits it is computed. 0: none.
+  std::uint64_t owner_key = 0;
 };
 
 /// Newest first. With `before_id` the page ends just in front of that batch, with `after_id` it
@@ -86,6 +88,7 @@ struct BatchRequest {
   std::string custom_id;
   std::string params;
   TenantId owner = {};
+  std::uint64_t owner_key = 0;
 };
 
 /// A batch that has not ended, as the runner sees it.

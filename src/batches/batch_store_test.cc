@@ -234,6 +234,85 @@ TEST_F(BatchStoreTest, CreatesABatchWholeOrNotAtAllWhenTheDiskIsFull) {
   EXPECT_TRUE(store->open_batches()->size() == 1);
 }
 
+// What a server of the version before owners, and one of the version before their keys, has left.
+constexpr const char* kOldSchema1 = R"sql(
+CREATE TABLE batches (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  cancel_ms INTEGER,
+  ended_ms INTEGER,
+  archived_ms INTEGER,
+  total INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  succeeded INTEGER NOT NULL DEFAULT 0,
+  errored INTEGER NOT NULL DEFAULT 0,
+  canceled INTEGER NOT NULL DEFAULT 0,
+  expired INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX batches_open ON batches (number) WHERE ended_ms IS NULL;
+CREATE TABLE requests (
+  batch INTEGER NOT NULL REFERENCES batches (number) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  custom_id TEXT NOT NULL,
+  params TEXT,
+  outcome INTEGER,
+  result TEXT,
+  PRIMARY KEY (batch, position)
+) STRICT;
+CREATE INDEX requests_pending ON requests (batch, position) WHERE outcome IS NULL;
+INSERT INTO batches (id, created_ms, expires_ms, total, pending, succeeded)
+  VALUES ('old', 1767225600000, 1767312000000, 2, 1, 1);
+INSERT INTO requests VALUES (1, 0, 'done', NULL, 0, 'the answer');
+INSERT INTO requests VALUES (1, 1, 'open', 'p1', NULL, NULL);
+)sql";
+constexpr const char* kOldSchema2 = R"sql(
+ALTER TABLE batches ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX batches_of_owner ON batches (owner, number);
+UPDATE batches SET owner = 7;
+)sql";
+
+TEST_F(BatchStoreTest, GoesOnWithTheFilesOfEarlierVersions) {
+  for (const int version : {1, 2}) {
+    store.reset();
+    const std::string file = folder.file("version" + std::to_string(version) + ".db");
+    std::vector<std::string_view> scripts{kOldSchema1};
+    if (version == 2) scripts.emplace_back(kOldSchema2);
+    DatabaseOptions options;
+    options.path = file;
+    ASSERT_TRUE(Database::open(options, scripts).ok());
+    for (int opening = 0; opening < 2; ++opening) {
+      auto opened = BatchStore::open(options);
+      ASSERT_TRUE(opened.ok()) << opened.error().message;
+      store = std::move(opened).value();
+      const TenantId owner{version == 2 ? 7u : 0u};
+      EXPECT_EQ(store->get("old", owner)->counts.processing, 2u) << version;
+      const auto pending = store->next_pending(kFirstNumber, -1);
+      ASSERT_TRUE(pending.ok() && pending->has_value()) << version;
+      EXPECT_EQ((*pending)->params, "p1");
+      EXPECT_EQ((*pending)->owner, owner);
+      EXPECT_EQ((*pending)->owner_key, 0u);
+    }
+    ASSERT_TRUE(
+        store->settle({{kFirstNumber, 1}, BatchOutcome::kSucceeded, "x"}, clock.wall()).ok());
+    const auto results = store->results({"old", 0, 9, 1u << 20, TenantId{version == 2 ? 7u : 0u}});
+    ASSERT_TRUE(results.ok()) << results.error().message;
+    EXPECT_EQ(results->results[0].text, "the answer");
+  }
+}
+
+TEST_F(BatchStoreTest, RemembersTheKeyThatMadeABatch) {
+  NewBatch batch = batch_of("b", 1);
+  batch.owner = TenantId{3};
+  batch.owner_key = 12;
+  ASSERT_TRUE(store->create(batch, clock.wall()).ok());
+  reopen();
+  const auto pending = store->next_pending(kFirstNumber, -1);
+  ASSERT_TRUE(pending.ok() && pending->has_value());
+  EXPECT_EQ((*pending)->owner_key, 12u);
+}
+
 TEST_F(BatchStoreTest, SaysWhichFileIsNoStore) {
   store.reset();
   std::ofstream(folder.file("batches.db")) << std::string(5000, 'x');

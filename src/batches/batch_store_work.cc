@@ -31,8 +31,7 @@ Result<std::vector<OpenBatch>> BatchStore::open_batches() const {
   while (true) {
     ZH_ASSIGN_OR_RETURN_STORED(const bool more, row.step());
     if (!more) return open;
-    open.push_back(
-        OpenBatch{row.integer(0), from_ms(row.integer(1)), row.integer_or_null(2).has_value()});
+    open.push_back(OpenBatch{row.integer(0), time_at(row, 1), row.integer_or_null(2).has_value()});
   }
 }
 
@@ -42,14 +41,14 @@ Result<std::optional<BatchRequest>> BatchStore::next_pending(std::int64_t batch,
   ZH_ASSIGN_OR_RETURN_STORED(
       Statement row,
       database_->prepare(
-          "SELECT position, id, custom_id, params, owner FROM requests JOIN batches ON "
-          "batch = number WHERE batch = ? AND position > ? AND outcome IS NULL "
+          "SELECT position, id, custom_id, params, owner, owner_key FROM requests JOIN batches "
+          "ON batch = number WHERE batch = ? AND position > ? AND outcome IS NULL "
           "ORDER BY position LIMIT 1"));
   ZH_ASSIGN_OR_RETURN_STORED(const bool found, row.bind(batch, position).step());
   if (!found) return std::optional<BatchRequest>();
   return std::optional<BatchRequest>(BatchRequest{
       BatchRequestKey{batch, row.integer(0)}, std::string(row.text(1)), std::string(row.text(2)),
-      std::string(row.text(3)), TenantId{static_cast<std::uint64_t>(row.integer(4))}});
+      std::string(row.text(3)), TenantId{number_at(row, 4)}, number_at(row, 5)});
 }
 
 Result<void> BatchStore::settle(const BatchSettlement& settlement, WallTime now) {
@@ -98,7 +97,7 @@ StoreResult<void> BatchStore::count_settled(BatchRequestKey request, BatchOutcom
       Statement update,
       database_->prepare("UPDATE batches SET pending = pending - ?1, " + column + " = " + column +
                          " + ?1, ended_ms = CASE WHEN pending = ?1 THEN ?2 END WHERE number = ?3"));
-  return update.bind(settled, to_ms(now), request.batch).run();
+  return update.bind(settled, ms_column(now), request.batch).run();
 }
 
 Result<void> BatchStore::archive_old(WallTime now) {
@@ -108,7 +107,7 @@ Result<void> BatchStore::archive_old(WallTime now) {
 }
 
 StoreResult<void> BatchStore::drop_results(WallTime now) {
-  const std::int64_t before = to_ms(now - limits::kBatchResultsKept);
+  const std::int64_t before = ms_column(now - limits::kBatchResultsKept);
   ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
   ZH_ASSIGN_OR_RETURN(Statement drop,
                       database_->prepare("DELETE FROM requests WHERE batch IN (SELECT number FROM "
@@ -118,7 +117,7 @@ StoreResult<void> BatchStore::drop_results(WallTime now) {
   ZH_ASSIGN_OR_RETURN(Statement mark,
                       database_->prepare("UPDATE batches SET archived_ms = ? WHERE ended_ms IS NOT "
                                          "NULL AND archived_ms IS NULL AND created_ms <= ?"));
-  ZH_RETURN_IF_ERROR(mark.bind(to_ms(now), before).run());
+  ZH_RETURN_IF_ERROR(mark.bind(ms_column(now), before).run());
   return transaction.commit();
 }
 
@@ -133,7 +132,7 @@ StoreResult<void> BatchStore::drop_all_of(std::span<const TenantId> owners, Wall
                                          "cancel_ms IS NULL"));
   for (const TenantId owner : owners) {
     ZH_RETURN_IF_ERROR(ended.bind(owner_column(owner)).run());
-    ZH_RETURN_IF_ERROR(open.bind(to_ms(now), owner_column(owner)).run());
+    ZH_RETURN_IF_ERROR(open.bind(ms_column(now), owner_column(owner)).run());
   }
   return transaction.commit();
 }

@@ -1,5 +1,7 @@
 #include "constrain/content_coding.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace zerohop {
@@ -9,15 +11,11 @@ ContentDecoder::ContentDecoder(const ContentAutomaton& automaton, TextCoding cod
 
 ContentPlace ContentDecoder::start() const { return {.state = automaton_->start()}; }
 
-// Goes on to a place inside a character, if anything can come of it.
-bool ContentDecoder::go_to(ContentPlace& place, const PartialCharacter& next) const {
-  const CharacterRanges ranges = completions(next, coding_);
-  for (const CodePointRange& range : ranges.span()) {
-    if (!automaton_->can_step(place.state, place.count, range.first, range.last)) continue;
-    place.character = next;
-    return true;
-  }
-  return false;
+// Whether anything can come of a character inside of which it would stand.
+bool ContentDecoder::can_become(const ContentPlace& place, const CharacterRanges& ranges) const {
+  return std::ranges::any_of(ranges.span(), [&](const CodePointRange& range) {
+    return automaton_->can_step(place.state, place.count, range.first, range.last);
+  });
 }
 
 bool ContentDecoder::finish(ContentPlace& place, char32_t letter) const {
@@ -29,13 +27,16 @@ bool ContentDecoder::finish(ContentPlace& place, char32_t letter) const {
 
 bool ContentDecoder::step(ContentPlace& place, unsigned char byte) const {
   PartialCharacter next = place.character;
-  char32_t letter = 0;
-  switch (read_character(next, byte, coding_, letter)) {
+  const CharacterRead read = read_character(next, byte, coding_);
+  switch (read.step) {
     case CharacterStep::kRefused: return false;
-    case CharacterStep::kBegun: return go_to(place, next);
+    case CharacterStep::kBegun:
+      if (!can_become(place, read.ranges)) return false;
+      place.character = next;
+      return true;
     case CharacterStep::kWhole: break;
   }
-  return finish(place, letter);
+  return finish(place, read.letter);
 }
 
 bool ContentDecoder::accepts(const ContentPlace& place) const {

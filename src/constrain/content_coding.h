@@ -55,7 +55,7 @@ class ContentDecoder {
 
  private:
   bool finish(ContentPlace& place, char32_t letter) const;
-  bool go_to(ContentPlace& place, const PartialCharacter& next) const;
+  bool can_become(const ContentPlace& place, const CharacterRanges& ranges) const;
   char32_t shortest_letter(const ContentPlace& place) const;
 
   const ContentAutomaton* automaton_;

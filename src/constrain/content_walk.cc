@@ -5,18 +5,20 @@
 
 namespace zerohop {
 
-ContentWalk::ContentWalk(const ContentRun& run, const ContentVocabulary& vocabulary)
+ContentWalk::ContentWalk(const ContentRun& run, const ContentVocabulary& vocabulary,
+                         ContentTables& tables)
     : run_(run),
       vocabulary_(vocabulary),
+      tables_(tables),
       automaton_(*run.automaton),
       bounded_(run.characters_max != ContentAutomaton::kUnbounded),
       decoder_(automaton_, run.coding),
-      row_of_(automaton_.states(), 0),
-      rows_(1),
-      places_(vocabulary.summary.depth() + 1) {}
+      places_(vocabulary.summary.depth() + 1) {
+  tables_.use(automaton_);
+}
 
 void ContentWalk::add_to(MaskBuilder& mask) {
-  const auto& next = row(run_.state).next;
+  const auto& next = tables_.row(run_.state).next;
   const auto dead = std::count(next.begin(), next.end(), ContentAutomaton::kNoState);
   if (static_cast<std::size_t>(dead) > next.size() / 2) return walk(Method::kAdd, mask);
   MaskBuilder most(mask.width());
@@ -47,107 +49,12 @@ void ContentWalk::walk(Method method, MaskBuilder& mask) {
   }
 }
 
-std::uint32_t ContentWalk::make_row(std::uint32_t state) {
-  row_of_[state] = static_cast<std::uint32_t>(rows_.size());
-  Row& row = rows_.emplace_back();
-  const bool json = decoder_.coding() != TextCoding::kUtf8;
-  for (std::uint32_t byte = 0; byte < row.next.size(); ++byte) {
-    if (json && (byte < 0x20 || byte == '"')) {
-      row.next[byte] = ContentAutomaton::kNoState;
-    } else {
-      row.next[byte] = json && byte == '\\' ? kAsk : automaton_.step(state, byte);
-    }
-  }
-  find_targets(state, row);
-  find_home(state, row);
-  return row_of_[state];
-}
-
-void ContentWalk::find_targets(std::uint32_t state, Row& row) {
-  using ClassSet = TrieSummary::ClassSet;
-  const std::size_t begin = targets_.size();
-  const auto add = [&](std::uint32_t next, std::uint8_t which, unsigned bytes) {
-    std::size_t i = begin;
-    while (i < targets_.size() && targets_[i].state != next) ++i;
-    if (i == targets_.size()) targets_.push_back({.state = next});
-    targets_[i].bytes += bytes;
-    targets_[i].classes |= ClassSet{1} << which;
-  };
-  row.alive = TrieSummary::kAllClasses & ~(ClassSet{1} << TrieSummary::kControls);
-  for (std::uint32_t byte = 0; byte < row.next.size(); ++byte) {
-    const auto which = TrieSummary::class_of(static_cast<unsigned char>(byte));
-    if (row.next[byte] == ContentAutomaton::kNoState || row.next[byte] == kAsk) {
-      row.alive &= ~(ClassSet{1} << which);
-    } else {
-      add(row.next[byte], which, 1);
-    }
-  }
-  const bool wide = automaton_.beyond_ascii(state, beyond_);
-  for (const std::uint32_t next : beyond_) add(next, TrieSummary::kWide, 0);
-  if (!wide) row.alive &= ~(ClassSet{1} << TrieSummary::kWide);
-  row.targets_begin = static_cast<std::uint32_t>(begin);
-  row.targets_end = static_cast<std::uint32_t>(targets_.size());
-}
-
-void ContentWalk::find_home(std::uint32_t state, Row& row) const {
-  row.home = state;
-  if (automaton_.open(state)) {
-    row.to_home = row.alive = TrieSummary::kAllClasses;
-    return;
-  }
-  const Target* most = nullptr;
-  for (std::uint32_t i = row.targets_begin; i < row.targets_end; ++i) {
-    if (most == nullptr || targets_[i].bytes > most->bytes) most = &targets_[i];
-  }
-  if (most == nullptr) return;
-  row.home = most->state;
-  row.to_home = row.alive & most->classes;
-  for (std::uint32_t i = row.targets_begin; i < row.targets_end; ++i) {
-    if (&targets_[i] != most) row.to_home &= ~targets_[i].classes;
-  }
-}
-
-// All states that words made of `classes` lead to, if they are few.
-bool ContentWalk::reach(std::uint32_t state, TrieSummary::ClassSet classes) {
-  constexpr std::size_t kReachMax = 32;
-  reached_.assign(1, state);
-  for (std::size_t i = 0; i < reached_.size(); ++i) {
-    const Row& here = row(reached_[i]);
-    for (std::uint32_t target = here.targets_begin; target < here.targets_end; ++target) {
-      if ((targets_[target].classes & classes) == 0) continue;
-      const std::uint32_t next = targets_[target].state;
-      if (std::find(reached_.begin(), reached_.end(), next) != reached_.end()) continue;
-      if (reached_.size() == kReachMax) return false;
-      reached_.push_back(next);
-    }
-  }
-  return true;
-}
-
-// Classes that are alive wherever they lead themselves: fewer and fewer, until that is so.
-const ContentWalk::Row& ContentWalk::safe_row(std::uint32_t state) {
-  if (row(state).safe_known) return row(state);
-  TrieSummary::ClassSet safe = row(state).alive;
-  for (TrieSummary::ClassSet before = 0; safe != before;) {
-    before = safe;
-    if (!reach(state, safe)) safe = 0;
-    for (const std::uint32_t other : reached_) safe &= row(other).alive;
-  }
-  std::uint32_t end = 0;
-  for (const std::uint32_t other : reached_) end = std::max(end, automaton_.nearest_end(other));
-  Row& here = row(state);
-  here.safe_known = true;
-  here.safe = safe;
-  here.safe_end = end;
-  return here;
-}
-
 bool ContentWalk::step(const ByteTrie::Node& node) {
   const Place& outside = places_[node.depth - 1u];
   if (outside.state == kInside || node.byte >= 0x80) return slow_step(node);
-  const std::uint32_t next = row(outside.state).next[node.byte];
+  const std::uint32_t next = tables_.row(outside.state).next[node.byte];
   if (next == ContentAutomaton::kNoState) return false;
-  if (next == kAsk) return slow_step(node);
+  if (next == ContentTables::kAsk) return slow_step(node);
   if (too_long(next, outside.read + 1)) return false;
   Place& place = places_[node.depth];
   place.state = next;
@@ -177,12 +84,12 @@ std::optional<ContentWalk::Below> ContentWalk::left_out(const Place& place, std:
   if (place.state == kInside) {
     // Of a character from U+0080 on, unless it is an escape.
     if (vocabulary_.trie.node(node).byte < 0x80) return std::nullopt;
-    const Row& outside = row(place.inside.state);
+    const ContentTables::Row& outside = tables_.row(place.inside.state);
     if ((outside.to_home >> TrieSummary::kWide & 1) == 0) return std::nullopt;
     below.state = outside.home;
     ++below.read;
   }
-  if ((vocabulary_.summary.below(node) & ~row(below.state).alive) != 0) return std::nullopt;
+  if ((vocabulary_.summary.below(node) & ~tables_.row(below.state).alive) != 0) return std::nullopt;
   if (leads_home(below.state, node)) return below;
   below.certain = is_safe(below);
   if (!below.certain) return std::nullopt;
@@ -190,7 +97,7 @@ std::optional<ContentWalk::Below> ContentWalk::left_out(const Place& place, std:
 }
 
 bool ContentWalk::is_safe(const Below& below) {
-  const Row& here = safe_row(below.state);
+  const ContentTables::Row& here = tables_.safe_row(below.state);
   if ((vocabulary_.summary.below(below.node) & ~here.safe) != 0) return false;
   if (!bounded_) return true;
   const unsigned levels = vocabulary_.summary.levels(below.node);
@@ -202,7 +109,7 @@ bool ContentWalk::leads_home(std::uint32_t state, std::size_t node) {
   const TrieSummary::ClassSet bytes = vocabulary_.summary.below(node);
   const unsigned levels = vocabulary_.summary.levels(node);
   for (unsigned level = 0; level < levels; ++level) {
-    const Row& here = row(state);
+    const ContentTables::Row& here = tables_.row(state);
     if ((bytes & ~here.to_home) != 0) return false;
     if (here.home == state) return true;
     state = here.home;
@@ -215,7 +122,7 @@ void ContentWalk::find_ends(const Below& below) {
   std::uint32_t state = below.state;
   for (unsigned level = 0; level <= vocabulary_.summary.levels(below.node); ++level) {
     ends_.push_back(automaton_.nearest_end(state));
-    const std::uint32_t home = row(state).home;
+    const std::uint32_t home = tables_.row(state).home;
     if (home == state) break;
     state = home;
   }

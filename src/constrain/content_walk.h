@@ -4,9 +4,9 @@
 // several milliseconds for one mask. Names that match none of two patterns are such a language, and
 // names that match one of them another; a place where both may come asks for several masks at once.
 //
-// Two things make most nodes cheap. ASCII between two characters is a table: the next state depends
-// on state and byte alone. And most of the trie is not looked at, because most bytes make no
-// difference. Take names without "[0-9]{2,}", behind 'a':
+// Two things make most nodes cheap. ASCII between two characters is a table (content_tables.h): the
+// next state depends on state and byte alone. And most of the trie is not looked at, because most
+// bytes make no difference. Take names without "[0-9]{2,}", behind 'a':
 //
 //   state 0 --0-9--> state 1 --0-9--> dead      home of 0: 0, by all bytes but 0-9
 //     ^ |             |                         home of 1: 0, likewise
@@ -30,7 +30,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +38,7 @@
 #include "constrain/byte_trie.h"
 #include "constrain/content_automaton.h"
 #include "constrain/content_coding.h"
+#include "constrain/content_tables.h"
 #include "constrain/token_mask.h"
 #include "constrain/trie_summary.h"
 
@@ -59,8 +59,9 @@ struct ContentVocabulary {
 /// One use; not thread-safe.
 class ContentWalk {
  public:
-  /// The run's automaton outlives this; its characters_min() is 0 where the run is.
-  ContentWalk(const ContentRun& run, const ContentVocabulary& vocabulary);
+  /// All outlive this. The automaton's characters_min() is 0 where the run is; `tables` are those
+  /// of its identity() and the run's coding, and go on from walk to walk.
+  ContentWalk(const ContentRun& run, const ContentVocabulary& vocabulary, ContentTables& tables);
 
   /// Adds the tokens that the run can go on with, those that leave it not included.
   void add_to(MaskBuilder& mask);
@@ -69,25 +70,8 @@ class ContentWalk {
   std::size_t looked_at() const { return looked_at_; }
 
  private:
-  struct Row {
-    std::array<std::uint32_t, 128> next;  // by ASCII byte
-    std::uint32_t home = 0;               // where the bytes of `to_home` lead
-    TrieSummary::ClassSet to_home = 0;    // classes of which all bytes do
-    TrieSummary::ClassSet alive = 0;      // classes of which no byte dies
-    std::uint32_t targets_begin = 0;      // in targets_
-    std::uint32_t targets_end = 0;
-    bool safe_known = false;
-    TrieSummary::ClassSet safe = 0;  // whatever is made of these does not die
-    std::uint32_t safe_end = 0;      // the longest shortest end behind such
-  };
-  struct Target {
-    std::uint32_t state = 0;
-    unsigned bytes = 0;
-    TrieSummary::ClassSet classes = 0;  // with a byte that leads there
-  };
-  // States that are none of the automaton.
-  static constexpr std::uint32_t kInside = ContentAutomaton::kNoState - 1;  // of a character
-  static constexpr std::uint32_t kAsk = ContentAutomaton::kNoState - 2;     // the decoder knows
+  // No state of the automaton: inside of a character.
+  static constexpr std::uint32_t kInside = ContentAutomaton::kNoState - 1;
 
   /// Where the walk is, by depth.
   struct Place {
@@ -96,15 +80,6 @@ class ContentWalk {
     ContentPlace inside;     // where `state` is kInside
   };
 
-  Row& row(std::uint32_t state) {
-    const std::uint32_t known = row_of_[state];
-    return rows_[known != 0 ? known : make_row(state)];
-  }
-  std::uint32_t make_row(std::uint32_t state);
-  void find_targets(std::uint32_t state, Row& row);
-  void find_home(std::uint32_t state, Row& row) const;
-  const Row& safe_row(std::uint32_t state);
-  bool reach(std::uint32_t state, TrieSummary::ClassSet classes);
   bool step(const ByteTrie::Node& node);
   bool slow_step(const ByteTrie::Node& node);
   bool too_long(std::uint32_t state, std::uint32_t read) const {
@@ -132,16 +107,12 @@ class ContentWalk {
 
   const ContentRun& run_;
   const ContentVocabulary& vocabulary_;
+  ContentTables& tables_;
   const ContentAutomaton& automaton_;
   const bool bounded_;
   ContentDecoder decoder_;
-  std::vector<std::uint32_t> row_of_;  // by state; 0: not made
-  std::vector<Row> rows_;
-  std::vector<Target> targets_;
-  std::vector<std::uint32_t> beyond_;   // scratch of find_targets()
-  std::vector<std::uint32_t> reached_;  // by reach()
-  std::vector<Place> places_;           // by depth
-  std::vector<std::uint32_t> ends_;     // find_ends(): behind each further character
+  std::vector<Place> places_;        // by depth
+  std::vector<std::uint32_t> ends_;  // find_ends(): behind each further character
   std::size_t looked_at_ = 0;
 };
 

@@ -49,10 +49,23 @@ class Words {
                          .characters_max = automaton.characters_max(place.count),
                          .coding = coding_,
                          .count = place.count};
-    ContentWalk walk(run, vocabulary());
+    ContentTables tables(automaton, coding_);
+    const auto walked = [&](MaskBuilder& builder) {
+      const ContentVocabulary known = vocabulary();
+      ContentWalk walk(run, known, tables);
+      walk.add_to(builder);
+      return walk.looked_at();
+    };
     MaskBuilder builder(texts_.size());
-    walk.add_to(builder);
+    const std::size_t looked_at = walked(builder);
     const TokenMask mask = builder.take();
+    // Again with the tables of the first time.
+    const std::size_t rows = tables.rows();
+    MaskBuilder again(texts_.size());
+    EXPECT_EQ(walked(again), looked_at);
+    EXPECT_EQ(tables.rows(), rows);
+    const TokenMask same = again.take();
+    EXPECT_TRUE(same.ids == mask.ids && same.bits == mask.bits);
     const ContentDecoder decoder(automaton, coding_);
     for (std::size_t token = 0; token < texts_.size(); ++token) {
       ContentPlace at = place;
@@ -62,7 +75,7 @@ class Words {
       }
       EXPECT_EQ(mask.allows(static_cast<Token>(token)), alive) << texts_[token];
     }
-    return walk.looked_at();
+    return looked_at;
   }
 
  private:

@@ -100,11 +100,10 @@ JsonMachine::Next JsonMachine::pass_string(const JsonPosition& at, std::string_v
   std::u32string letters;
   PartialCharacter character;
   for (const char byte : text.substr(0, text.size() - 1)) {
-    char32_t letter = 0;
-    const CharacterStep read =
-        read_character(character, static_cast<unsigned char>(byte), options_.coding, letter);
-    if (read == CharacterStep::kRefused) return std::nullopt;
-    if (read == CharacterStep::kWhole) letters.push_back(letter);
+    const CharacterRead read =
+        read_character(character, static_cast<unsigned char>(byte), options_.coding);
+    if (read.step == CharacterStep::kRefused) return std::nullopt;
+    if (read.step == CharacterStep::kWhole) letters.push_back(read.letter);
   }
   level_.clear();
   for (const StackEntry& entry : stacks_.entries(at.stack)) {

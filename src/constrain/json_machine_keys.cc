@@ -94,28 +94,26 @@ bool JsonMachine::other_possible(const Progress& key, TextId text,
 JsonMachine::Next JsonMachine::key(const JsonPosition& at, unsigned char byte) {
   if (byte == '"' && at.character.at_border()) return end_key(at);
   JsonPosition behind = at;
-  char32_t letter = 0;
-  const CharacterStep read = read_character(behind.character, byte, options_.coding, letter);
-  if (read == CharacterStep::kRefused) return std::nullopt;
-  const bool whole = read == CharacterStep::kWhole;
-  const CharacterRanges ranges = completions(behind.character, options_.coding);
-  const TextId text = whole && at.text != kNoText ? texts_.longer(at.text, letter) : at.text;
+  const CharacterRead read = read_character(behind.character, byte, options_.coding);
+  if (read.step == CharacterStep::kRefused) return std::nullopt;
+  const bool whole = read.step == CharacterStep::kWhole;
+  const TextId text = whole && at.text != kNoText ? texts_.longer(at.text, read.letter) : at.text;
   behind.text = kNoText;
   level_.clear();
   for (const StackEntry& entry : stacks_.entries(at.stack)) {
     Progress key = progress_[entry.progress];
     ProgressId longer = kNoProgress;
     if (key.kind == Progress::Kind::kKeyDeclared) {
-      longer = whole ? key_declared_longer(key, letter) : key_declared(key, ranges);
+      longer = whole ? key_declared_longer(key, read.letter) : key_declared(key, read.ranges);
     } else if (whole) {
       const ContentAutomaton& names = *forms_.object(key.form).form->others[key.b].names;
-      key.c = names.step(key.c, letter);
+      key.c = names.step(key.c, read.letter);
       if (key.c == ContentAutomaton::kNoState) continue;
       key.d = capped(names, key.d + 1);
       if (!names.live(key.c, key.d) || !other_possible(key, text, {})) continue;
       longer = progress_.intern(key);
       behind.text = text;
-    } else if (other_possible(key, text, ranges.span())) {
+    } else if (other_possible(key, text, read.ranges.span())) {
       longer = entry.progress;
       behind.text = text;
     }

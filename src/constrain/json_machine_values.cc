@@ -246,25 +246,22 @@ std::uint32_t JsonMachine::capped(const ContentAutomaton& automaton, std::uint32
 JsonMachine::Next JsonMachine::string(const JsonPosition& at, unsigned char byte) {
   if (byte == '"' && at.character.at_border()) return end_string(at, false);
   JsonPosition behind = at;
-  char32_t letter = 0;
-  const CharacterStep read = read_character(behind.character, byte, options_.coding, letter);
-  if (read == CharacterStep::kRefused) return std::nullopt;
-  const bool whole = read == CharacterStep::kWhole;
-  const CharacterRanges ranges = completions(behind.character, options_.coding);
-  if (whole && at.text != kNoText) behind.text = texts_.longer(at.text, letter);
+  const CharacterRead read = read_character(behind.character, byte, options_.coding);
+  if (read.step == CharacterStep::kRefused) return std::nullopt;
+  const bool whole = read.step == CharacterStep::kWhole;
+  if (whole && at.text != kNoText) behind.text = texts_.longer(at.text, read.letter);
   level_.clear();
   for (const StackEntry& entry : stacks_.entries(at.stack)) {
     Progress progress = progress_[entry.progress];
     const ContentAutomaton& automaton = string_automaton(forms_, progress);
     if (whole) {
-      progress.a = automaton.step(progress.a, letter);
+      progress.a = automaton.step(progress.a, read.letter);
       if (progress.a == ContentAutomaton::kNoState) continue;
       progress.b = capped(automaton, progress.b + 1);
       if (!automaton.live(progress.a, progress.b)) continue;
-    } else if (std::none_of(
-                   ranges.span().begin(), ranges.span().end(), [&](const CodePointRange& range) {
-                     return automaton.can_step(progress.a, progress.b, range.first, range.last);
-                   })) {
+    } else if (std::ranges::none_of(read.ranges.span(), [&](const CodePointRange& range) {
+                 return automaton.can_step(progress.a, progress.b, range.first, range.last);
+               })) {
       continue;
     }
     const ProgressId longer = whole ? progress_.intern(progress) : entry.progress;

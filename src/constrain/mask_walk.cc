@@ -263,10 +263,35 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
                                      .anything = any.kept.mask,
                                      .characters = any.characters};
   MaskBuilder mask(tokens_.width());
-  ContentWalk(shared, vocabulary).add_to(mask);
+  ContentWalk(shared, vocabulary, tables_of(run)).add_to(mask);
+  trim_tables();
   KeptMask made;
   made.mask = mask.take();
   return store_.keep(key, std::move(made));
+}
+
+ContentTables& MaskWalk::tables_of(const ContentRun& run) {
+  const std::uint64_t automaton = run.automaton->identity();
+  const auto known = std::ranges::find_if(tables_, [&](const KeptTables& kept) {
+    return kept.automaton == automaton && kept.coding == run.coding;
+  });
+  if (known != tables_.end()) {
+    tables_.splice(tables_.begin(), tables_, known);
+  } else {
+    tables_.push_front({automaton, run.coding, ContentTables(*run.automaton, run.coding)});
+  }
+  return tables_.front().tables;
+}
+
+// After each walk: the tables of the last one may have grown.
+void MaskWalk::trim_tables() {
+  tables_bytes_ = 0;
+  for (auto kept = tables_.begin(); kept != tables_.end();) {
+    const std::size_t bytes = kept->tables.memory_bytes();
+    const bool fits = tables_bytes_ + bytes <= kTablesBytesMax;
+    if (fits) tables_bytes_ += bytes;
+    kept = fits ? std::next(kept) : tables_.erase(kept);
+  }
 }
 
 void MaskWalk::leave(const Place& place, const ContentRun& run, MaskBuilder& mask) {
@@ -372,7 +397,7 @@ std::size_t MaskWalk::memory_bytes() const {
     if (!known) continue;
     bytes += known->kept.memory_bytes() + known->characters.capacity() * sizeof(std::uint16_t);
   }
-  return bytes + summary_.memory_bytes();
+  return bytes + tables_bytes_ + summary_.memory_bytes();
 }
 
 }  // namespace zerohop

@@ -27,6 +27,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,6 +36,7 @@
 
 #include "constrain/constraint_machine.h"
 #include "constrain/content_coding.h"
+#include "constrain/content_tables.h"
 #include "constrain/mask_store.h"
 #include "constrain/token_trie.h"
 #include "constrain/trie_summary.h"
@@ -103,6 +105,8 @@ class MaskWalk {
   };
   void add_group(const Place& place, const ContentRun& run, std::uint32_t group, Suffixes& last,
                  MaskBuilder& mask);
+  ContentTables& tables_of(const ContentRun& run);
+  void trim_tables();
   const Split& split_of(const ContentRun& run);
   const Split& split_at(unsigned char leaving, bool escaped);
 
@@ -112,6 +116,15 @@ class MaskWalk {
   std::map<std::pair<unsigned char, bool>, Split> splits_;  // by leaving byte and whether escaped
   std::shared_ptr<const ContentAutomaton> anything_;        // all words
   std::unique_ptr<const AnyContent> any_content_[3];        // by coding; made when first needed
+  // Of the automata that were walked last.
+  struct KeptTables {
+    std::uint64_t automaton = 0;  // its identity
+    TextCoding coding{};
+    ContentTables tables;
+  };
+  static constexpr std::size_t kTablesBytesMax = std::size_t{4} << 20;
+  std::list<KeptTables> tables_;  // last used first
+  std::size_t tables_bytes_ = 0;
   TrieWalk walk_;
   std::vector<ContentPlace> places_;  // scratch
 };

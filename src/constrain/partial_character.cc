@@ -46,27 +46,26 @@ Utf8Stage utf8_stage(Stage stage) {
 }
 
 // A character that can still become something stays begun.
-CharacterStep begun(PartialCharacter& character, const PartialCharacter& next, TextCoding coding) {
-  if (completions(next, coding).count == 0) return CharacterStep::kRefused;
+CharacterRead begun(PartialCharacter& character, const PartialCharacter& next, TextCoding coding) {
+  CharacterRead read{CharacterStep::kBegun, 0, completions(next, coding)};
+  if (read.ranges.count == 0) return {};
   character = next;
-  return CharacterStep::kBegun;
+  return read;
 }
 
-CharacterStep whole(PartialCharacter& character, char32_t code_point, char32_t& letter) {
-  if (!is_scalar_value(code_point)) return CharacterStep::kRefused;
+CharacterRead whole(PartialCharacter& character, char32_t letter) {
+  if (!is_scalar_value(letter)) return {};
   character = {};
-  letter = code_point;
-  return CharacterStep::kWhole;
+  return {CharacterStep::kWhole, letter, {}};
 }
 
-CharacterStep read_first(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                         char32_t& letter) {
+CharacterRead read_first(PartialCharacter& character, unsigned char byte, TextCoding coding) {
   const std::uint32_t lead = byte;
   if (coding != TextCoding::kUtf8) {
-    if (byte < 0x20 || byte == '"') return CharacterStep::kRefused;
+    if (byte < 0x20 || byte == '"') return {};
     if (byte == '\\') return begun(character, {Stage::kEscape, 0, 0}, coding);
   }
-  if (byte < 0x80) return whole(character, byte, letter);
+  if (byte < 0x80) return whole(character, byte);
   if (byte >= 0xc2 && byte <= 0xdf) {
     return begun(character, {Stage::kUtf8Of2Missing1, 0, lead & 0x1f}, coding);
   }
@@ -76,22 +75,20 @@ CharacterStep read_first(PartialCharacter& character, unsigned char byte, TextCo
   if (byte >= 0xf0 && byte <= 0xf4) {
     return begun(character, {Stage::kUtf8Of4Missing3, 0, lead & 0x07}, coding);
   }
-  return CharacterStep::kRefused;
+  return {};
 }
 
-CharacterStep read_escaped(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                           char32_t& letter) {
+CharacterRead read_escaped(PartialCharacter& character, unsigned char byte, TextCoding coding) {
   if (byte == 'u') return begun(character, {Stage::kHex, 0, 0}, coding);
   const std::size_t found = kShortEscapes.find(static_cast<char>(byte));
-  if (found == std::string_view::npos) return CharacterStep::kRefused;
-  if (byte == '/' && coding != TextCoding::kJsonAny) return CharacterStep::kRefused;
-  return whole(character, kShortEscaped[found], letter);
+  if (found == std::string_view::npos) return {};
+  if (byte == '/' && coding != TextCoding::kJsonAny) return {};
+  return whole(character, kShortEscaped[found]);
 }
 
-CharacterStep read_hex(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                       char32_t& letter) {
+CharacterRead read_hex(PartialCharacter& character, unsigned char byte, TextCoding coding) {
   const int digit = hex_digit_value(byte);
-  if (digit < 0) return CharacterStep::kRefused;
+  if (digit < 0) return {};
   PartialCharacter next = character;
   next.value = character.value << 4 | static_cast<std::uint32_t>(digit);
   if (character.stage == Stage::kLowHex) {
@@ -104,16 +101,16 @@ CharacterStep read_hex(PartialCharacter& character, unsigned char byte, TextCodi
     return begun(character, next, coding);
   }
   const CharacterRanges one = completions(next, coding);
-  if (one.count != 1) return CharacterStep::kRefused;
-  return whole(character, one.list[0].first, letter);
+  if (one.count != 1) return {};
+  return whole(character, one.list[0].first);
 }
 
-CharacterStep read_continuation(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                                char32_t& letter) {
-  if ((byte & 0xc0) != 0x80) return CharacterStep::kRefused;
+CharacterRead read_continuation(PartialCharacter& character, unsigned char byte,
+                                TextCoding coding) {
+  if ((byte & 0xc0) != 0x80) return {};
   PartialCharacter next = character;
   next.value = character.value << 6 | (byte & 0x3fu);
-  if (utf8_stage(character.stage).missing == 1) return whole(character, next.value, letter);
+  if (utf8_stage(character.stage).missing == 1) return whole(character, next.value);
   // Stages of one length follow each other, one byte after the other.
   next.stage = static_cast<Stage>(static_cast<unsigned>(character.stage) + 1);
   return begun(character, next, coding);
@@ -149,23 +146,19 @@ bool CharacterRanges::contains(char32_t letter) const {
       [&](const CodePointRange& range) { return range.first <= letter && letter <= range.last; });
 }
 
-CharacterStep read_character(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                             char32_t& letter) {
+CharacterRead read_character(PartialCharacter& character, unsigned char byte, TextCoding coding) {
   switch (character.stage) {
-    case Stage::kBorder: return read_first(character, byte, coding, letter);
-    case Stage::kEscape: return read_escaped(character, byte, coding, letter);
+    case Stage::kBorder: return read_first(character, byte, coding);
+    case Stage::kEscape: return read_escaped(character, byte, coding);
     case Stage::kHex:
-    case Stage::kLowHex: return read_hex(character, byte, coding, letter);
+    case Stage::kLowHex: return read_hex(character, byte, coding);
     case Stage::kHighSurrogate:
-      if (byte != '\\') return CharacterStep::kRefused;
-      character.stage = Stage::kPairEscape;
-      return CharacterStep::kBegun;
+      if (byte != '\\') return {};
+      return begun(character, {Stage::kPairEscape, 0, character.value}, coding);
     case Stage::kPairEscape:
-      if (byte != 'u') return CharacterStep::kRefused;
-      character.stage = Stage::kLowHex;
-      character.value <<= 16;
-      return CharacterStep::kBegun;
-    default: return read_continuation(character, byte, coding, letter);
+      if (byte != 'u') return {};
+      return begun(character, {Stage::kLowHex, 0, character.value << 16}, coding);
+    default: return read_continuation(character, byte, coding);
   }
 }
 

@@ -70,10 +70,15 @@ struct CharacterRanges {
 
 enum class CharacterStep : std::uint8_t { kRefused, kBegun, kWhole };
 
-/// Reads `byte`. kWhole: `letter` is the character, and `character` is at the
-/// border again. kRefused: nothing has changed; in a JSON coding also for the closing quote.
-CharacterStep read_character(PartialCharacter& character, unsigned char byte, TextCoding coding,
-                             char32_t& letter);
+struct CharacterRead {
+  CharacterStep step = CharacterStep::kRefused;
+  char32_t letter = 0;     ///< of kWhole: the character
+  CharacterRanges ranges;  ///< of kBegun: completions()
+};
+
+/// Reads `byte`. kWhole: `character` is at the border again. kRefused: nothing has changed; in a
+/// JSON coding also for the closing quote.
+CharacterRead read_character(PartialCharacter& character, unsigned char byte, TextCoding coding);
 
 /// What `character` can become; at the border: everything.
 CharacterRanges completions(const PartialCharacter& character, TextCoding coding);

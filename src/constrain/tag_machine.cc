@@ -468,6 +468,9 @@ std::size_t TagMachine::memory_bytes() const {
 Result<std::unique_ptr<ConstraintMachine>> make_tag_machine(TagSet set) {
   ZH_RETURN_IF_ERROR(check_tag_set(set));
   auto plan = std::make_shared<const TagPlan>(std::move(set));
+  if (!plan->always_ends()) {
+    return invalid_request("", "texts that must not come leave no way to a section or an end");
+  }
   return std::unique_ptr<ConstraintMachine>(std::make_unique<TagMachine>(std::move(plan)));
 }
 

@@ -36,7 +36,8 @@ struct TagPart {
   std::string text = {};  ///< not empty for kUntil
   /// Only renew() is called: every tag machine follows machines of its own.
   std::shared_ptr<const ConstraintMachine> machine = nullptr;
-  /// Of kUntil: texts that never stand in front of the end. None overlaps with it.
+  /// Of kUntil: texts that never stand in front of the end. None holds it or is held by it; bytes
+  /// at the end of one may begin it.
   std::vector<std::string> never = {};
 };
 
@@ -79,7 +80,8 @@ struct TagSet {
 };
 
 /// Errors say what is wrong with the set: a trigger that is empty or contains another one, more
-/// calls asked for than allowed or than there are rules for, and the like.
+/// calls asked for than allowed or than there are rules for, texts that must not come and leave no
+/// way to a call that is asked for, and the like.
 Result<std::unique_ptr<ConstraintMachine>> make_tag_machine(TagSet set);
 
 }  // namespace zerohop

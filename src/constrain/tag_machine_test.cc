@@ -155,7 +155,7 @@ TEST(TagMachine, BeginsSomeSectionsOnlyAtTheBeginningOfAText) {
 
 TEST(TagMachine, RefusesSetsThatMeanNothing) {
   EXPECT_FALSE(make_tag_machine({.prologue = {until_part("")}}).ok());
-  EXPECT_FALSE(make_tag_machine({.prologue = {until_part("ab", {"ca"})}}).ok());
+  EXPECT_FALSE(make_tag_machine({.prologue = {until_part("ab", {"cab"})}}).ok());
   EXPECT_FALSE(make_tag_machine({.prologue = {until_part("ab", {"b"})}}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .never_in_text = {"<call>"}}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .alternatives = {{}}}).ok());
@@ -173,6 +173,40 @@ TEST(TagMachine, RefusesSetsThatMeanNothing) {
   EXPECT_FALSE(make_tag_machine({.rules = {tool("a")}, .calls_min = 2, .calls_max = 1}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = ""}}}).ok());
   EXPECT_FALSE(make_tag_machine({.rules = {{.trigger = "<a>"}, {.trigger = "x<a>"}}}).ok());
+}
+
+// The mark that must not come ends in the bytes that begin the call.
+TEST(TagMachine, EndsAroundWhatMustNotCome) {
+  const auto machine = make({.rules = {tool("a")}, .never_in_text = {"b<", "x<"}, .calls_min = 1});
+  const MachineState state = step_all(*machine, machine->start(), "ab");
+  EXPECT_FALSE(begins(*machine, "ab<"));
+  const std::string end = machine->shortest_end(state);
+  EXPECT_EQ(end, " <call>a(0)</call>");
+  EXPECT_TRUE(accepts(*machine, "ab" + end));
+  EXPECT_EQ(machine->shortest_end_bytes(state), end.size());
+}
+
+TEST(TagMachine, EndsAPartAroundWhatMustNotCome) {
+  const auto machine = make({.prologue = {until_part("ab", {"ca"})}});
+  EXPECT_EQ(machine->shortest_end(step_all(*machine, machine->start(), "xc")), " ab");
+  EXPECT_FALSE(begins(*machine, "xca"));
+  EXPECT_TRUE(accepts(*machine, "xc ab"));
+}
+
+// Texts of the letters a and b alone: where a "b" is the last one, nothing can follow.
+TEST(TagMachine, RefusesTextsThatLeaveNoWayToACall) {
+  TagSet set{.rules = {{.trigger = "aa", .parts = {literal_part("!")}}}, .calls_min = 1};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (byte != 'a' && byte != 'b') set.never_in_text.emplace_back(1, static_cast<char>(byte));
+  }
+  set.never_in_text.emplace_back("bb");
+  EXPECT_TRUE(make_tag_machine(set).ok());
+  set.never_in_text.emplace_back("ba");
+  const auto refused = make_tag_machine(set);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidRequest);
+  set.calls_min = 0;
+  EXPECT_TRUE(make_tag_machine(set).ok());
 }
 
 TEST(TagMachine, StartsAnewWithoutStates) {
@@ -209,6 +243,10 @@ std::vector<TagSet> small_sets() {
                       .between = ">"});
     }
   }
+  sets.push_back({.prologue = {until_part("1a", {"a1", ">1"})},
+                  .rules = {a, c},
+                  .never_in_text = {"a<", "1<", "><"},
+                  .calls_min = 2});
   sets.push_back({.prologue = {literal_part("<"), until_part("1a", {"<<"})},
                   .prologue_presence = TagSet::Presence::kOptional,
                   .alternatives = {{machine_part(digits()), literal_part("a")},

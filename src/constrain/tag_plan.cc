@@ -36,28 +36,6 @@ std::vector<std::string> triggers_of(const std::vector<TagGroup>& groups) {
   return triggers;
 }
 
-// What was read of a text at each state of their automaton.
-std::vector<std::string> read_by_state(const StopAutomaton& automaton) {
-  std::vector<std::string> read(automaton.state_count());
-  for (std::size_t i = 0; i < automaton.stop_count(); ++i) {
-    const std::string& text = automaton.stop(i);
-    StopAutomaton::State state = StopAutomaton::kStart;
-    for (std::size_t size = 1; size <= text.size(); ++size) {
-      state = automaton.next(state, static_cast<unsigned char>(text[size - 1]));
-      read[state] = text.substr(0, size);
-    }
-  }
-  return read;
-}
-
-// How much of the beginning of `text` stands at the end of `read`.
-std::size_t read_of(std::string_view read, std::string_view text) {
-  for (std::size_t size = std::min(read.size(), text.size()); size > 0; --size) {
-    if (read.ends_with(text.substr(0, size))) return size;
-  }
-  return 0;
-}
-
 std::vector<std::string> shortest_tails(const std::vector<TagPart>& parts) {
   std::vector<std::string> tails(parts.size() + 1);
   for (std::size_t i = parts.size(); i > 0; --i) {
@@ -94,8 +72,13 @@ bool shorter(const std::string& a, const std::string& b) {
 }
 
 TagUntil::TagUntil(const TagPart& part) : marks(marks_of(part)) {
-  for (const std::string& read : read_by_state(*marks)) {
-    rest.push_back(part.text.substr(read_of(read, part.text)));
+  std::vector<std::optional<std::string>> behind(marks->stop_count());
+  behind.front() = std::string();  // the end
+  const MarkWays ways(marks, std::move(behind));
+  always_ends = ways.never_stuck();
+  if (!always_ends) return;
+  for (StopAutomaton::State state = 0; state < marks->state_count(); ++state) {
+    rest.push_back(marks->match(state) ? std::string() : ways.from(state));
   }
 }
 
@@ -103,7 +86,6 @@ TagPlan::TagPlan(TagSet tags)
     : set(std::move(tags)),
       groups(group_rules(set)),
       triggers(StopAutomaton::compile(triggers_of(groups))),
-      read(read_by_state(*triggers)),
       any_at_beginning(!groups.empty() && groups.back().beginning) {
   for (std::uint32_t rule = 0; rule < rule_count(); ++rule) {
     tails.push_back(shortest_tails(parts_of(rule)));
@@ -125,6 +107,26 @@ TagPlan::TagPlan(TagSet tags)
     }
   }
   calls_cap = set.calls_max == TagSet::kAnyNumber ? std::max(set.calls_min, 1u) : set.calls_max;
+  if (set.calls_min > 0 && set.text != TagSet::Text::kNone) find_ways_to_calls();
+}
+
+void TagPlan::find_ways_to_calls() {
+  std::vector<std::optional<std::string>> sections;
+  for (const TagGroup& group : groups) {
+    if (group.beginning) continue;
+    sections.push_back(group.rules.empty() ? std::nullopt : std::optional(group.shortest));
+  }
+  ways_to_calls = std::make_unique<const MarkWays>(triggers, std::move(sections));
+}
+
+bool TagPlan::always_ends() const {
+  if (ways_to_calls && !ways_to_calls->never_stuck()) return false;
+  for (const auto& parts : untils) {
+    for (const auto& until : parts) {
+      if (until && !until->always_ends) return false;
+    }
+  }
+  return true;
 }
 
 const std::vector<TagPart>& TagPlan::parts_of(std::uint32_t rule) const {
@@ -144,14 +146,7 @@ std::string TagPlan::shortest_behind(std::uint32_t calls) const {
 
 std::string TagPlan::shortest_text(std::uint32_t calls, StopAutomaton::State state) const {
   if (calls >= set.calls_min) return {};
-  std::string best;
-  for (const TagGroup& group : groups) {
-    if (group.rules.empty() || group.beginning) continue;
-    const std::size_t begun = read_of(read[state], group.trigger);
-    std::string text = group.trigger.substr(begun) + group.shortest;
-    if (best.empty() || shorter(text, best)) best = std::move(text);
-  }
-  return best + shortest_behind(calls + 1);
+  return ways_to_calls->from(state) + shortest_behind(calls + 1);
 }
 
 bool TagPlan::text_allowed(std::uint32_t calls) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "constrain/mark_ways.h"
 #include "constrain/stop_automaton.h"
 #include "constrain/tag_machine.h"
 
@@ -35,7 +36,8 @@ struct TagUntil {
   explicit TagUntil(const TagPart& part);
 
   std::shared_ptr<const StopAutomaton> marks;  ///< the end, then the texts that never come
-  std::vector<std::string> rest;               ///< by state: the missing end
+  bool always_ends = false;                    ///< from everywhere the end can be reached
+  std::vector<std::string> rest;  ///< then by state: the shortest text up to and with the end
 };
 
 struct TagPlan {
@@ -45,6 +47,9 @@ struct TagPlan {
   std::string shortest_behind(std::uint32_t calls) const;
   /// The shortest rest of free text at a state of `triggers`.
   std::string shortest_text(std::uint32_t calls, StopAutomaton::State state) const;
+
+  /// No text gets stuck between marks that must not come; asked before anything else.
+  bool always_ends() const;
 
   bool text_allowed(std::uint32_t calls) const;
   bool more_allowed(std::uint32_t calls) const { return calls < set.calls_max; }
@@ -60,7 +65,7 @@ struct TagPlan {
   TagSet set;
   std::vector<TagGroup> groups;                   // in the order of the rules
   std::shared_ptr<const StopAutomaton> triggers;  // of the groups; none contains another one
-  std::vector<std::string> read;  // by state of `triggers`: the beginning of one that was read
+  std::unique_ptr<const MarkWays> ways_to_calls;  // from text, where calls are asked for
   bool any_at_beginning = false;
   /// By rule as in parts_of(), and part: the shortest text of the parts from there on; of the last
   /// part + 1: empty.
@@ -69,6 +74,9 @@ struct TagPlan {
   std::string shortest_call;         // the shortest trigger with its section
   std::string shortest_alternative;  // empty where there is none
   std::uint32_t calls_cap = 0;       // larger numbers of sections make no difference
+
+ private:
+  void find_ways_to_calls();
 };
 
 }  // namespace zerohop

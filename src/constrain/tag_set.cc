@@ -53,16 +53,8 @@ Result<void> check_triggers(const TagSet& set) {
   return {};
 }
 
-// Whether bytes that complete `mark` may stand in front of `end` and reach into it, or one holds
-// the other.
-bool overlaps(std::string_view mark, std::string_view end) {
-  if (mark.find(end) != std::string_view::npos || end.find(mark) != std::string_view::npos) {
-    return true;
-  }
-  for (std::size_t size = 1; size < std::min(mark.size(), end.size()); ++size) {
-    if (mark.ends_with(end.substr(0, size))) return true;
-  }
-  return false;
+bool one_holds_the_other(std::string_view mark, std::string_view end) {
+  return mark.find(end) != std::string_view::npos || end.find(mark) != std::string_view::npos;
 }
 
 Result<void> check_parts(const std::vector<TagPart>& parts) {
@@ -70,7 +62,9 @@ Result<void> check_parts(const std::vector<TagPart>& parts) {
     if (part.kind != TagPart::Kind::kUntil) continue;
     if (part.text.empty()) return refused("a part has no end");
     for (const std::string& mark : part.never) {
-      if (mark.empty() || overlaps(mark, part.text)) return refused("an end may not be written");
+      if (mark.empty() || one_holds_the_other(mark, part.text)) {
+        return refused("an end may not be written");
+      }
     }
   }
   return {};

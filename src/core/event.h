@@ -30,6 +30,8 @@ struct Started {
   /// The answer will be at most this long, fewer tokens than was asked for: cells are scarce and
   /// the request allowed it. 0: not so.
   std::uint32_t soft_max_tokens = 0;
+  /// What was expected when it came: from submission to the first token. 0: nothing was known.
+  Duration first_token_expected{};
 };
 
 /// Whole UTF-8 characters, never empty.

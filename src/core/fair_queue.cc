@@ -24,13 +24,16 @@ constexpr double kHalfAgeingTokens = 512;
 }  // namespace
 
 FairQueue::FairQueue(const FairQueueOptions& options) : options_(options) {
-  std::uint64_t reserved = 0;
-  for (const ClassShare& share : options_.classes) {
-    ZH_CHECK(share.weight > 0);
-    reserved += share.reserved_sequences;
-  }
-  ZH_CHECK(options_.sequences > 0 && reserved <= options_.sequences);
+  for (const ClassShare& share : options_.classes) ZH_CHECK(share.weight > 0);
+  set_sequences(options_.sequences);
   ZH_CHECK(options_.ageing > Duration::zero());
+}
+
+void FairQueue::set_sequences(std::uint32_t sequences) {
+  std::uint64_t reserved = options_.pool_reserved_sequences;
+  for (const ClassShare& share : options_.classes) reserved += share.reserved_sequences;
+  ZH_CHECK(sequences > 0 && reserved <= sequences);
+  options_.sequences = sequences;
 }
 
 // ---- the books ----
@@ -76,10 +79,16 @@ void FairQueue::change(const Work& work, Change change) {
   const auto is_idle = [&] {
     return account.by_due.empty() && account.running == 0 && account.held == 0;
   };
-  if (!account.by_due.empty()) books.waiting.erase(rank());
+  if (!account.by_due.empty()) {
+    books.waiting.erase(rank());
+    books.waiting_own.erase(rank());
+  }
   if (is_idle()) books.idle.erase({account.counter, tenant});
   change(account);
-  if (!account.by_due.empty()) books.waiting.insert(rank());
+  if (!account.by_due.empty()) {
+    books.waiting.insert(rank());
+    if (account.own_pool) books.waiting_own.insert(rank());
+  }
   if (is_idle()) books.idle.insert({account.counter, tenant});
   if (account.running > 0) {
     books.busy.insert(tenant);
@@ -92,6 +101,7 @@ void FairQueue::change(const Work& work, Change change) {
 void FairQueue::list(Work& work) {
   change(work, [&](Account& account) {
     if (account.by_due.empty()) account.turn = ++turns_;
+    account.own_pool = work.queued.own_pool;
     account.by_due.emplace(work.due, work.queued.id);
   });
   books_of(work).by_arrival.emplace(work.queued.arrived_at, work.queued.id);
@@ -235,31 +245,41 @@ void FairQueue::unhold(WorkId id) {
 
 // ---- whose turn ----
 
-// Classes for which a sequence is free, beyond those that are kept for others. `without`: one of
-// that class stops.
-FairQueue::ClassMask FairQueue::open_classes(std::optional<std::size_t> without) const {
+// Beyond the sequences that are kept for others. `without`: that one stops; or null.
+FairQueue::Open FairQueue::open_classes(const Work* without) const {
   std::array<std::uint32_t, kPriorityClasses> unmet{};
   std::uint64_t unmet_all = 0;
   for (std::size_t k = 0; k < kPriorityClasses; ++k) {
-    const std::uint32_t running = classes_[k].running - (without == k ? 1 : 0);
+    const bool stops = without != nullptr && class_of(*without) == k;
+    const std::uint32_t running = classes_[k].running - (stops ? 1 : 0);
     const std::uint32_t reserved = options_.classes[k].reserved_sequences;
     unmet[k] = reserved > running ? reserved - running : 0;
     unmet_all += unmet[k];
   }
-  const std::size_t running = running_ - (without ? 1 : 0);
+  const std::size_t running = running_ - (without != nullptr ? 1 : 0);
+  const bool own_stops = without != nullptr && without->queued.own_pool;
+  const std::size_t own = running_own_ - (own_stops ? 1 : 0);
+  const std::size_t reserved = options_.pool_reserved_sequences;
+  const std::size_t unmet_own = reserved > own ? reserved - own : 0;
   const std::size_t free = options_.sequences > running ? options_.sequences - running : 0;
-  ClassMask open{};
-  for (std::size_t k = 0; k < kPriorityClasses; ++k) open[k] = free > unmet_all - unmet[k];
+  Open open;
+  for (std::size_t k = 0; k < kPriorityClasses; ++k) {
+    open.own[k] = free > unmet_all - unmet[k];
+    open.all[k] = free > unmet_all - unmet[k] + unmet_own;
+  }
   return open;
 }
 
 // Of the open classes the highest that waits, and those that have waited long.
-FairQueue::ClassMask FairQueue::part_of(const ClassMask& open, TimePoint now) const {
+FairQueue::ClassMask FairQueue::part_of(const Open& open, TimePoint now) const {
   ClassMask part{};
   bool highest = true;
   for (std::size_t k = 0; k < kPriorityClasses; ++k) {
-    if (!open[k] || classes_[k].by_arrival.empty()) continue;
-    part[k] = highest || now - classes_[k].by_arrival.begin()->first >= options_.ageing;
+    const ClassBooks& books = classes_[k];
+    const bool all = open.all[k] && !books.waiting.empty();
+    const bool own = open.own[k] && !books.waiting_own.empty();
+    if (!all && !own) continue;
+    part[k] = highest || now - books.by_arrival.begin()->first >= options_.ageing;
     highest = false;
   }
   return part;
@@ -277,7 +297,7 @@ double FairQueue::served_by(std::size_t priority, const ClassMask& part) const {
   return least ? std::max(*least, books.served) : books.served;
 }
 
-std::optional<WorkId> FairQueue::choose(const ClassMask& open, TimePoint now) const {
+std::optional<WorkId> FairQueue::choose(const Open& open, TimePoint now) const {
   const ClassMask part = part_of(open, now);
   std::optional<std::size_t> chosen;
   for (std::size_t k = 0; k < kPriorityClasses; ++k) {
@@ -285,23 +305,24 @@ std::optional<WorkId> FairQueue::choose(const ClassMask& open, TimePoint now) co
   }
   if (!chosen) return std::nullopt;
   const ClassBooks& books = classes_[*chosen];
-  return books.accounts.at(books.waiting.begin()->tenant).by_due.begin()->second;
+  const std::set<Rank>& waiting = open.all[*chosen] ? books.waiting : books.waiting_own;
+  return books.accounts.at(waiting.begin()->tenant).by_due.begin()->second;
 }
 
 std::optional<WorkId> FairQueue::next(TimePoint now) const {
-  return choose(open_classes(std::nullopt), now);
+  return choose(open_classes(nullptr), now);
 }
 
 std::optional<WorkId> FairQueue::head(TimePoint now) const {
-  ClassMask all;
-  all.fill(true);
-  return choose(all, now);
+  Open open;
+  open.all.fill(true);
+  return choose(open, now);
 }
 
 std::optional<WorkId> FairQueue::next_without(WorkId running, TimePoint now) const {
   const Work& work = find(running);
   ZH_CHECK(work.state == State::kRunning);
-  return choose(open_classes(class_of(work)), now);
+  return choose(open_classes(&work), now);
 }
 
 std::vector<WorkId> FairQueue::order(TimePoint now, std::size_t limit) const {
@@ -321,8 +342,8 @@ std::vector<WorkId> FairQueue::order(TimePoint now, std::size_t limit) const {
 void FairQueue::start(WorkId id, TimePoint now) {
   unhold(id);
   Work& work = find(id);
-  ClassMask open = open_classes(std::nullopt);
-  if (!open[class_of(work)]) open.fill(true);
+  Open open = open_classes(nullptr);
+  if (!(work.queued.own_pool ? open.own : open.all)[class_of(work)]) open.all.fill(true);
   ClassMask part = part_of(open, now);
   part[class_of(work)] = true;
   std::array<double, kPriorityClasses> served{};
@@ -336,6 +357,7 @@ void FairQueue::start(WorkId id, TimePoint now) {
   change(work, [](Account& account) { ++account.running; });
   ++books_of(work).running;
   ++running_;
+  if (work.queued.own_pool) ++running_own_;
   unlist(work);
   work.state = State::kRunning;
   // At least one token is computed even where all are cached.
@@ -353,6 +375,7 @@ void FairQueue::stopped(WorkId id) {
   change(work, [](Account& account) { --account.running; });
   --classes_[priority].running;
   --running_;
+  if (work.queued.own_pool) --running_own_;
   works_.erase(id);
   raise_level(priority);
 }
@@ -406,6 +429,7 @@ void FairQueue::check_class(std::size_t priority) const {
     const bool waits = !account.by_due.empty();
     const bool nobody = !waits && account.running == 0 && account.held == 0;
     ZH_CHECK(books.waiting.contains(rank) == waits);
+    ZH_CHECK(books.waiting_own.contains(rank) == (waits && account.own_pool));
     ZH_CHECK(books.busy.contains(tenant) == (account.running > 0));
     ZH_CHECK(books.idle.contains({account.counter, tenant}) == nobody);
     waiting += waits ? 1 : 0;
@@ -429,13 +453,15 @@ void FairQueue::check_integrity() const {
     listed += classes_[k].by_arrival.size();
   }
   std::uint64_t tokens = 0;
+  std::size_t own = 0;
   for (const auto& [id, work] : works_) {
     ZH_CHECK(work.queued.id == id);
     check_work(work);
+    if (work.state == State::kRunning && work.queued.own_pool) ++own;
     if (work.state != State::kRunning) tokens += work.queued.uncached_tokens;
   }
   ZH_CHECK(running == running_ && works_.size() == running + held + listed);
-  ZH_CHECK(tokens == waiting_tokens_);
+  ZH_CHECK(tokens == waiting_tokens_ && own == running_own_);
 }
 
 }  // namespace zerohop

@@ -27,6 +27,10 @@
 // classes that take part, the one that was served least by weight goes next. So a lower class is
 // never starved, and however long its queue is it gets no more than its weight's share.
 //
+// Reserved capacity. Sequences may be kept free for a class, and for the tenants of the instance's
+// own pool whatever their class: only who may use what is kept then gets it, and the others wait as
+// if it were not there.
+//
 // Requests of one tenant go by the time at which they are due,
 //
 //   due = arrived_at + ageing · tokens ÷ (tokens + 512)    or `start_by`, if that is earlier
@@ -69,6 +73,7 @@ struct ClassShare {
 struct FairQueueOptions {
   std::array<ClassShare, kPriorityClasses> classes{{{4, 0}, {1, 0}, {0.25, 0}}};
   std::uint32_t sequences = 1;  ///< that run at once; no fewer than are reserved in all
+  std::uint32_t pool_reserved_sequences = 0;  ///< kept free for QueuedWork::own_pool
   /// A request is never overtaken by one of its tenant that came so much later, and a class whose
   /// oldest request has waited so long takes part beside higher ones.
   Duration ageing{std::chrono::seconds(10)};
@@ -93,6 +98,8 @@ struct QueuedWork {
   /// When it has to start to meet its deadline (latest_start() in core/service_estimate.h). Moves
   /// it forward among those of its own tenant only.
   std::optional<TimePoint> start_by = {};
+  /// Its tenant belongs to the pool of the instance; the same for all of a tenant's that wait.
+  bool own_pool = false;
   /// > 0. Of its tenant among those of the same class: with twice the weight goes twice as much.
   double weight = 1;
 };
@@ -125,6 +132,11 @@ class FairQueue {
   /// The first `limit` waiting ones, in the order in which they would start if sequences were
   /// plenty. Copies the queue: for reports and tests, not for each step.
   std::vector<WorkId> order(TimePoint now, std::size_t limit = SIZE_MAX) const;
+
+  /// So many run at once from now on: no fewer than are reserved in all. Whoever runs beyond that
+  /// goes on.
+  void set_sequences(std::uint32_t sequences);
+  std::uint32_t sequences() const { return options_.sequences; }
 
   // ---- running ----
 
@@ -168,6 +180,7 @@ class FairQueue {
     double counter = 0;
     std::uint32_t running = 0;
     std::uint32_t held = 0;
+    bool own_pool = false;
     std::uint64_t turn = 0;                         // grows with each beginning of a wait
     std::set<std::pair<TimePoint, WorkId>> by_due;  // those that wait and are not held
   };
@@ -184,6 +197,7 @@ class FairQueue {
   struct ClassBooks {
     std::unordered_map<TenantId, Account> accounts;
     std::set<Rank> waiting;                             // accounts with somebody in by_due
+    std::set<Rank> waiting_own;                         // of these, those of the own pool
     std::set<std::pair<TimePoint, WorkId>> by_arrival;  // everybody in a by_due
     std::set<TenantId> busy;                            // accounts with somebody running
     std::set<std::pair<double, TenantId>> idle;         // accounts with nobody, by counter
@@ -195,6 +209,12 @@ class FairQueue {
   };
 
   using ClassMask = std::array<bool, kPriorityClasses>;
+
+  /// Classes for which a sequence is free: for everybody, and for those of the own pool.
+  struct Open {
+    ClassMask all{};
+    ClassMask own{};
+  };
 
   static std::size_t class_of(const Work& work);
   Work& find(WorkId id);
@@ -213,10 +233,10 @@ class FairQueue {
   void raise_level(std::size_t priority);
   void forget(std::size_t priority);
 
-  ClassMask open_classes(std::optional<std::size_t> without) const;
-  ClassMask part_of(const ClassMask& open, TimePoint now) const;
+  Open open_classes(const Work* without) const;
+  ClassMask part_of(const Open& open, TimePoint now) const;
   double served_by(std::size_t priority, const ClassMask& part) const;
-  std::optional<WorkId> choose(const ClassMask& open, TimePoint now) const;
+  std::optional<WorkId> choose(const Open& open, TimePoint now) const;
   void check_class(std::size_t priority) const;
   void check_work(const Work& work) const;
 
@@ -224,6 +244,7 @@ class FairQueue {
   std::unordered_map<WorkId, Work> works_;
   std::array<ClassBooks, kPriorityClasses> classes_;
   std::size_t running_ = 0;
+  std::size_t running_own_ = 0;  // of the own pool
   std::uint64_t waiting_tokens_ = 0;
   std::uint64_t turns_ = 0;
 };

@@ -63,6 +63,51 @@ TEST(FairQueue, GivesTenantsTheirTurnsWhateverTheLengthOfTheirQueues) {
   queue.check_integrity();
 }
 
+TEST(FairQueue, KeepsSequencesFreeForItsOwnPool) {
+  FairQueueOptions chosen = options(3);
+  chosen.pool_reserved_sequences = 2;
+  FairQueue queue(chosen);
+  queue.push(work(1, kHeavy, 100));
+  queue.push(work(2, kHeavy, 100));
+  queue.start(*queue.next(kStart), kStart);
+  EXPECT_FALSE(queue.next(kStart).has_value()) << "two are kept";
+  EXPECT_EQ(queue.head(kStart), WorkId(2));
+  QueuedWork own = work(3, kLight, 100, PriorityClass::kBatch);
+  own.own_pool = true;
+  queue.push(own);
+  own.id = WorkId(4);
+  queue.push(own);
+  own.id = WorkId(5);
+  queue.push(own);
+  queue.check_integrity();
+  // Also behind a higher class that waits.
+  EXPECT_EQ(queue.next(kStart), WorkId(3));
+  queue.start(WorkId(3), kStart);
+  EXPECT_EQ(queue.next(kStart), WorkId(4));
+  queue.start(WorkId(4), kStart);
+  EXPECT_FALSE(queue.next(kStart).has_value());
+  // What it has beyond its reservation it gets like everybody.
+  EXPECT_EQ(queue.next_without(WorkId(1), kStart), WorkId(2));
+  EXPECT_EQ(queue.next_without(WorkId(3), kStart), WorkId(5)) << "one is kept again";
+  queue.stopped(WorkId(1));
+  queue.check_integrity();
+  EXPECT_EQ(queue.next(kStart), WorkId(2)) << "the pool has its two";
+}
+
+TEST(FairQueue, RunsFewerOrMoreAtOnceWhenTold) {
+  FairQueue queue(options(4));
+  for (std::uint64_t id = 1; id <= 4; ++id) queue.push(work(id, kHeavy, 100));
+  queue.start(WorkId(1), kStart);
+  queue.start(WorkId(2), kStart);
+  queue.set_sequences(1);
+  EXPECT_FALSE(queue.next(kStart).has_value());
+  queue.stopped(WorkId(1));
+  EXPECT_FALSE(queue.next(kStart).has_value()) << "one runs";
+  queue.set_sequences(2);
+  EXPECT_EQ(queue.next(kStart), WorkId(3));
+  queue.check_integrity();
+}
+
 TEST(FairQueue, PutsWhoeverWasServedLessFirst) {
   FairQueue queue(options(1));
   queue.push(work(1, kHeavy, 100));

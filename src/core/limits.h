@@ -71,6 +71,9 @@ inline constexpr std::size_t kToolNameBytesMax = 128;
 inline constexpr std::size_t kCacheMarksMax = 4;
 /// Bytes of metadata.user_id in strict mode.
 inline constexpr std::size_t kUserIdBytesMax = 256;
+/// Labels of one request, and bytes of a label's name or value.
+inline constexpr std::size_t kRequestLabelsMax = 16;
+inline constexpr std::size_t kRequestLabelBytesMax = 64;
 /// Bytes of metadata.context: a few lines about the moment, not a document.
 inline constexpr std::size_t kVolatileContextBytesMax = 64u << 10;
 /// Bytes of a message batch's custom_id.
@@ -115,6 +118,10 @@ inline constexpr std::uint32_t kTopLogprobsMax = 20;
 /// Requests between the door and the engine's queue. As many as there may be requests in the
 /// system, so that an admitted request always finds room.
 inline constexpr std::size_t kInboxMax = kRequestsMax;
+/// Prompt tokens that wait for their first slot: 16 MiB of them, and hours of computing on two
+/// cores, so requests_max or the longest wait refuse long before; windows of 100,000 tokens make it
+/// a bound of its own.
+inline constexpr std::uint64_t kQueuedTokensMax = 4u << 20;
 /// Prefixes that are computed at start and pinned. Each takes cells or host memory for good.
 inline constexpr std::size_t kWarmPrefixesMax = 64;
 /// Unread bytes of one stream; a sequence whose reader is this far behind pauses. At 4 bytes a

@@ -92,12 +92,16 @@ struct GenerationParameters {
   std::optional<SoftCap> soft_cap;  ///< nothing: as the server is configured
 };
 
+/// Names and values that a client gave its request, for metrics and logs.
+using RequestLabels = std::vector<std::pair<std::string, std::string>>;
+
 struct ChatRequest {
   std::string model;  ///< as the client named it; may be empty (default tier)
   Conversation conversation;
   GenerationParameters generation;
   bool stream = false;
   std::uint32_t choices = 1;  ///< answers to the same prompt, independently sampled
+  RequestLabels labels;
 };
 
 }  // namespace zerohop

@@ -30,10 +30,10 @@ std::optional<Rates> rates_of(const EngineSnapshot& engine, Duration itl_objecti
   return Rates{engine.prefill_tokens_per_second * share, engine.decode_step_seconds};
 }
 
-// Until a sequence is free for a newcomer behind everybody who waits: one is freed every
+// Until a sequence is free for a newcomer behind `in_front` others: one is freed every
 // request_seconds ÷ sequences.
-double sequence_wait(const EngineSnapshot& engine) {
-  const double there = double{1} * engine.running() + engine.queued + engine.parked_requests;
+double sequence_wait(const EngineSnapshot& engine, double in_front) {
+  const double there = engine.running() + in_front + engine.parked_requests;
   if (engine.sequences_max == 0 || there < engine.sequences_max) return 0;
   const double ahead = there + 1 - engine.sequences_max;
   return ahead * engine.request_seconds / engine.sequences_max;
@@ -46,9 +46,11 @@ std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
   const std::optional<Rates> rates = rates_of(engine, question.itl_objective);
   if (!rates) return std::nullopt;
   // Prompts are computed while sequences become free, so the longer of the two counts.
+  const InFront all{static_cast<double>(engine.queued), static_cast<double>(engine.queued_tokens)};
+  const InFront front = question.in_front.value_or(all);
   const double prompts =
-      static_cast<double>(engine.queued_tokens) / rates->prompt_tokens_per_second;
-  const double wait = std::max(prompts, sequence_wait(engine)) * question.part_in_front;
+      (static_cast<double>(engine.prefill_tokens) + front.tokens) / rates->prompt_tokens_per_second;
+  const double wait = std::max(prompts, sequence_wait(engine, front.requests));
   const double first =
       wait + question.uncached_tokens / rates->prompt_tokens_per_second + rates->step_seconds;
   const double rest = question.max_tokens > 0 ? question.max_tokens - 1.0 : 0.0;

@@ -11,11 +11,17 @@
 
 namespace zerohop {
 
+/// What waits and gets its turn before a newcomer.
+struct InFront {
+  double requests = 0;
+  double tokens = 0;  ///< of their prompts, those that are not cached
+};
+
 struct ServiceQuestion {
   std::uint32_t uncached_tokens = 0;  ///< of the prompt
   std::uint32_t max_tokens = 0;
   Duration itl_objective{};  ///< of the engine: how long a step may be while somebody decodes
-  double part_in_front = 1;  ///< of what waits, the part whose turn comes before
+  std::optional<InFront> in_front = {};  ///< nothing: all that waits
 };
 
 struct ServiceEstimate {
@@ -26,8 +32,8 @@ struct ServiceEstimate {
 
 /// Nothing while the engine has not learned its rates.
 ///
-/// Whatever waits or is in prefill is taken to come first, unless `part_in_front` says better: with
-/// fair turns a tenant that asks for little has less in front of it.
+/// Whatever is in prefill comes first, and whatever waits unless `in_front` says better: with fair
+/// turns a tenant that asks for little has less in front of it.
 std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
                                                 const ServiceQuestion& question);
 

@@ -42,6 +42,21 @@ TEST(ServiceEstimate, CountsThePromptsInFront) {
   EXPECT_NEAR(seconds_of(estimate_service(engine, kQuestion)->first_token), 8.02, 1e-6);
 }
 
+TEST(ServiceEstimate, CountsOnlyWhatComesBeforeANewcomer) {
+  EngineSnapshot engine = learned();
+  engine.queued = 100;
+  engine.queued_tokens = 100'000;
+  engine.prefill_tokens = 500;
+  ServiceQuestion question = kQuestion;
+  question.in_front = InFront{2, 1500};
+  EXPECT_NEAR(seconds_of(estimate_service(engine, question)->queue_wait), 4, 1e-6);
+  engine.decoding = 8;
+  engine.decode_step_seconds = 0;
+  // Three wait for a sequence, of which two become free each second.
+  question.in_front = InFront{2, 0};
+  EXPECT_NEAR(seconds_of(estimate_service(engine, question)->queue_wait), 1.5, 1e-6);
+}
+
 TEST(ServiceEstimate, CountsTheTimeThatDecodingTakesFromPrompts) {
   EngineSnapshot engine = learned();
   engine.decoding = 4;

@@ -64,10 +64,14 @@ struct EngineSnapshot {
 
   // Rates, learned online; 0: nothing is known yet
   double prefill_tokens_per_second = 0;
-  double decode_step_seconds = 0;   ///< with the sequences that decode now
-  std::uint64_t queued_tokens = 0;  ///< uncached prompt tokens that wait or are in prefill
-  double request_seconds = 0;       ///< mean, from the start of prefill to the end of the answer
-  std::uint32_t sequences_max = 0;  ///< that run at once
+  double decode_step_seconds = 0;    ///< with the sequences that decode now
+  std::uint64_t queued_tokens = 0;   ///< uncached prompt tokens that wait
+  std::uint64_t prefill_tokens = 0;  ///< likewise, of those in prefill what is left
+  double request_seconds = 0;        ///< mean, from the start of prefill to the end of the answer
+  std::uint32_t sequences_max = 0;   ///< that run at once, as far as that is allowed now
+  // Of the queue, by PriorityClass: those that wait for their first slot
+  std::array<std::uint32_t, kPriorityClasses> queued_by_class{};
+  std::array<std::uint64_t, kPriorityClasses> queued_tokens_by_class{};
 
   // Totals since start
   std::uint64_t steps = 0;

@@ -22,7 +22,9 @@ void EngineLoop::commit() {
 void EngineLoop::commit(Sequence& sequence) {
   std::optional<Token> token;
   if (sequence.logits_row) {
+    const TimePoint begin = clock_.now();
     token = draw(sequence);
+    sampling_ += clock_.now() - begin;
     if (!token) {
       not_finite_.push_back(&sequence);
       return;

@@ -30,7 +30,9 @@
 // Requests that want log-probabilities get none of it: these need the logits of every token.
 //
 // A tool call of six arguments, of which five tokens of six are forced, takes half of the time that
-// free text takes a token for one stream, and 0.73 of it for eight, whose rows are cheaper already
+// free text takes a token for one stream, and 0.73 of it for eight, whose rows are cheaper already.
+// A document with a tenth of its tokens forced takes 0.99 of what free answers of the same lengths
+// take for eight streams; masks, checks and draws are 16 of its 8,850 µs a token
 // (engine_constraint_bench.cc, default model, processor time of one thread).
 
 #include <algorithm>

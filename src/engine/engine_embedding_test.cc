@@ -152,7 +152,7 @@ TEST(EngineEmbedding, RefusesForAModelThatRanks) {
 
 TEST(EngineEmbedding, RefusesWhenTheQueueIsFull) {
   EngineOptions options;
-  options.queue_max = 2;
+  options.queue.requests_max = 2;
   EngineHarness engine(endless_model(), harness_context(), options);
   submit(engine, {"1"});
   submit(engine, {"2"});

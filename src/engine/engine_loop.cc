@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "core/service_estimate.h"
@@ -22,9 +23,17 @@ PrefixCacheOptions cache_options(const EngineOptions& options) {
   return cache;
 }
 
+ConcurrencyOptions concurrency_options(const EngineOptions& options,
+                                       const KvCapabilities& capabilities) {
+  ConcurrencyOptions concurrency = options.concurrency;
+  if (concurrency.ceiling == 0) concurrency.ceiling = capabilities.sequences;
+  ZH_CHECK(concurrency.ceiling <= capabilities.sequences);
+  return concurrency;
+}
+
 FairQueueOptions queue_options(const EngineOptions& options, const KvCapabilities& capabilities) {
   FairQueueOptions queue = options.fairness;
-  queue.sequences = capabilities.sequences;
+  queue.sequences = concurrency_options(options, capabilities).ceiling;
   return queue;
 }
 
@@ -71,9 +80,11 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       table_(*parts.tokens),
       clock_(*parts.clock),
       waker_(*parts.waker),
-      inbox_(std::make_shared<Inbox>(options_.queue_max)),
+      inbox_(std::make_shared<Inbox>(options_.queue.requests_max)),
       warm_inbox_(limits::kWarmPrefixesMax),
-      door_(options_.pressure.wait_max),
+      books_(options_.queue),
+      wait_max_(options_.pressure.wait_max.count()),
+      door_(books_, options_.pressure.wait_max),
       context_(std::move(parts.context)),
       cache_(context_->capabilities(), cache_options(options_)),
       executor_(*context_, cache_, clock_),
@@ -83,11 +94,14 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       misses_(options_.misses),
       constraints_({parts.tokens, parts.clock, std::move(parts.tokenize)},
                    constraints_options(options_)),
-      embedder_(std::move(parts.embedding),
-                EmbedderOptions{options_.queue_max, options_.exactness == Exactness::kExact,
-                                parts.clock, [this] { return stopping_.load(); }}) {
+      embedder_(
+          std::move(parts.embedding),
+          EmbedderOptions{options_.queue.requests_max, options_.exactness == Exactness::kExact,
+                          parts.clock, [this] { return stopping_.load(); }}) {
   ZH_CHECK(options_.window <= context_->capabilities().slot_cells);
   context_->set_abort([this] { return stopping_.load() || outran() || all_dead(); });
+  const ConcurrencyOptions concurrency = concurrency_options(options_, context_->capabilities());
+  if (concurrency.floor < concurrency.ceiling) concurrency_.emplace(concurrency);
   if (adapts_threads()) threads_.emplace(context_->threads());
   state_.threads = context_->threads();
   rows_.reserve(options_.batch_rows);
@@ -114,19 +128,23 @@ Result<void> EngineLoop::submit(EngineRequest request) {
     const Result<void> able = prepare_constraints();
     if (request.constraint) ZH_RETURN_IF_ERROR(able);
   }
-  const TenantId tenant = request.scheduling.tenant;
-  if (const PressureCause cause = door_.refuses(tenant); cause != PressureCause::kNone) {
+  // What of it is cached the engine will know; until then it is taken for one like the others.
+  const double uncached = static_cast<double>(request.prompt.size()) * uncached_share_;
+  const QueueEntry entry{request.scheduling.tenant, request.scheduling.priority,
+                         static_cast<std::uint32_t>(std::ceil(uncached))};
+  const PressureCause cause = door_.refuses(entry.tenant, entry.priority);
+  if (cause != PressureCause::kNone) {
     return Error{ErrorCode::kShed, "the server has more work than it can take on", "",
                  std::chrono::seconds(1), shed_detail(cause)};
   }
-  if (unstarted_.fetch_add(1) >= options_.queue_max) {
-    unstarted_.fetch_sub(1);
-    return Error{ErrorCode::kOverloaded, "the queue is full", "", std::chrono::seconds(1)};
+  request.in_front = books_.in_front(entry.tenant, entry.priority);
+  request.queued_tokens = entry.tokens;
+  if (const std::optional<QueueBound> bound = books_.enter(entry)) {
+    return Error{ErrorCode::kOverloaded, std::string(queue_bound_text(*bound)), "",
+                 std::chrono::seconds(1), queue_bound_detail(*bound)};
   }
-  door_.came(tenant);
   if (!inbox_->try_push(std::move(request))) {
-    door_.went(tenant);
-    unstarted_.fetch_sub(1);
+    books_.leave(entry);
     return shutting_down();
   }
   return {};
@@ -156,8 +174,17 @@ EngineSnapshot EngineLoop::snapshot() const {
   const std::scoped_lock lock(snapshot_mutex_);
   EngineSnapshot copy = published_;
   // Fresher than the last step: what has arrived since.
-  copy.queued = static_cast<std::uint32_t>(unstarted_.load());
+  const QueueBooks::Totals waiting = books_.totals();
+  copy.queued_by_class = waiting.requests;
+  copy.queued_tokens_by_class = waiting.tokens;
+  copy.queued = 0;
+  for (const std::uint32_t requests : waiting.requests) copy.queued += requests;
   return copy;
+}
+
+void EngineLoop::set_wait_max(Duration wait_max) {
+  wait_max_ = wait_max.count();
+  door_.set_wait_max(wait_max);
 }
 
 void EngineLoop::stop() {
@@ -202,6 +229,7 @@ bool EngineLoop::step() {
   promise_cells();
   const bool relieved = relieve_pressure();
   park_slow_reader(options_.parking.paused_max);
+  limit_concurrency();
   place_waiting();
   promise_cells();  // to those whose slots hold less than was hoped
   wake_readers();
@@ -225,6 +253,11 @@ bool EngineLoop::step() {
 }
 
 void EngineLoop::compute_step() {
+  StepReport report;
+  report.decodes = std::ranges::any_of(
+      step_sequences_, [](const Sequence* s) { return s->phase == Phase::kDecode; });
+  const Duration masked = state_.constraints.mask_time;
+  sampling_ = Duration::zero();
   const TimePoint begin = clock_.now();
   choose_threads();
   const DecodeStatus status = run();
@@ -239,10 +272,16 @@ void EngineLoop::compute_step() {
   state_.busy += clock_.now() - begin;
   state_.last_step = took;
   state_.last_step_rows = step_size_.rows;
-  const StepReport report{took, step_size_.rows, sampled_, status};
+  report.duration = took;
+  report.rows = step_size_.rows;
+  report.sampled = sampled_;
+  report.sampling = sampling_;
+  report.status = status;
   step_sequences_.clear();
   sweep();
   publish();
+  report.masking = state_.constraints.mask_time - masked;
+  report.fragmentation = state_.fragmentation;
   wake_readers();
   if (options_.on_step) options_.on_step(report);
 }
@@ -276,7 +315,20 @@ SequencePtr EngineLoop::make_sequence(EngineRequest request) {
   sequence->request = std::move(request);
   set_output_limit(*sequence);
   sequence->uncached = uncached_tokens(*sequence);
+  sequence->queued = {sequence->request.scheduling.tenant, sequence->priority(),
+                      sequence->request.queued_tokens};
   return sequence;
+}
+
+// By what is known on its arrival: operators can hold it against what came of it.
+void EngineLoop::expect_first_token(Sequence& sequence) const {
+  ServiceQuestion question;
+  question.uncached_tokens = std::max(sequence.uncached, 1u);
+  question.itl_objective = options_.itl_objective;
+  question.in_front = sequence.request.in_front;
+  const std::optional<ServiceEstimate> estimate = estimate_service(state_, question);
+  if (!estimate) return;
+  sequence.first_token_expected = now_ - sequence.request.submitted_at + estimate->first_token;
 }
 
 void EngineLoop::take_inbox() {
@@ -285,6 +337,8 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived_) {
     if (request.scheduling.soft_max_tokens) ++soft_allowed_;
     SequencePtr sequence = make_sequence(std::move(request));
+    books_.recount(sequence->queued, sequence->uncached);
+    expect_first_token(*sequence);
     if (hopeless(*sequence, sequence->uncached)) {
       leave_unstarted(*sequence);
       refuse_hopeless(*sequence);
@@ -373,8 +427,7 @@ void EngineLoop::end_early(Sequence& sequence) {
 // It was new and waited; now it has a slot, or ends.
 void EngineLoop::leave_unstarted(const Sequence& sequence) {
   if (sequence.started() || sequence.warm) return;
-  unstarted_.fetch_sub(1);
-  door_.went(sequence.request.scheduling.tenant);
+  books_.leave(sequence.queued);
 }
 
 void EngineLoop::fail_all() {

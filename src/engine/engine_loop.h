@@ -15,6 +15,8 @@
 //   engine/park_policy.h      who gives its place away
 //   engine/pressure_ladder.h  how much is done about scarce cells
 //   engine/shed_door.h        who is refused when nothing else helps
+//   engine/queue_books.h      how many may wait, and who comes before whom
+//   engine/concurrency_control.h  how many run at once
 //   engine/fault_finder.h     who is at fault when a step fails
 //   engine/constraints.h      which tokens a structure allows
 //
@@ -31,7 +33,7 @@
 // server; tests and the simulation call step() on virtual time.
 //
 // Threads: submit(), submit_warm(), prepare_constraints(), submit_embedding(), make_stream(),
-// sheds(), part_in_front(), ring() and snapshot() from any; everything else
+// sheds(), in_front(), full_for(), set_wait_max(), ring() and snapshot() from any; everything else
 // from the one thread that owns the loop. The loop outlives every stream's use of ring(): streams
 // and jobs hold a shared doorbell, not the loop.
 #pragma once
@@ -53,6 +55,7 @@
 #include "core/snapshot.h"
 #include "core/token_table.h"
 #include "engine/batch_planner.h"
+#include "engine/concurrency_control.h"
 #include "engine/constraints.h"
 #include "engine/cost_model.h"
 #include "engine/embedder.h"
@@ -63,6 +66,7 @@
 #include "engine/plan_executor.h"
 #include "engine/prefill_order.h"
 #include "engine/pressure_ladder.h"
+#include "engine/queue_books.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
 #include "engine/shed_door.h"
@@ -98,7 +102,8 @@ class EngineLoop {
   /// answers of this model cannot be constrained.
   Result<void> prepare_constraints() { return constraints_.prepare(); }
 
-  /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full), kShed (on the last rung of
+  /// Queues a request. Errors: kPromptTooLong, kOverloaded (queue full, or its tenant has
+  /// its share of it), kShed (on the last rung of
   /// the pressure ladder, unless its tenant asks for less than its share; `detail` is
   /// "shed;<cause>"), kTimeout (its deadline is over), kShuttingDown, those of
   /// prepare_constraints(). A constraint that does not fit in the answer's tokens is found out when
@@ -115,9 +120,17 @@ class EngineLoop {
   Result<void> submit_warm(WarmPrefix prefix);
 
   /// Why a request of `tenant` would be refused now for the pressure; kNone: it would not.
-  PressureCause sheds(TenantId tenant) const { return door_.refuses(tenant); }
-  /// ShedDoor::part_in_front().
-  double part_in_front(TenantId tenant) const { return door_.part_in_front(tenant); }
+  PressureCause sheds(TenantId tenant, PriorityClass priority = PriorityClass::kStandard) const {
+    return door_.refuses(tenant, priority);
+  }
+  /// What a request of that tenant and class would find in front of it, right now.
+  InFront in_front(TenantId tenant, PriorityClass priority) const {
+    return books_.in_front(tenant, priority);
+  }
+  /// Whether the queue has no room for a request of `tenant`, whatever its length.
+  std::optional<QueueBound> full_for(TenantId tenant) const { return books_.full_for(tenant); }
+  /// PressureOptions::wait_max, from the next step on.
+  void set_wait_max(Duration wait_max);
 
   /// Makes wait() return.
   void ring() { inbox_->wake(); }
@@ -151,6 +164,7 @@ class EngineLoop {
   void take_inbox();
   void take_warm();
   SequencePtr make_sequence(EngineRequest request);
+  void expect_first_token(Sequence& sequence) const;
   void end_dead();
   void end_early(Sequence& sequence);
   void leave_unstarted(const Sequence& sequence);
@@ -259,6 +273,7 @@ class EngineLoop {
   void count_cache();
   void measure_fragmentation();
   void estimate_rates();
+  void limit_concurrency();
   void learn_request_time(const Sequence& sequence);
 
   const EngineOptions options_;
@@ -269,7 +284,9 @@ class EngineLoop {
 
   // Any thread
   BoundedQueue<WarmPrefix> warm_inbox_;
-  std::atomic<std::size_t> unstarted_{0};  // requests in the inbox, and new ones that wait
+  QueueBooks books_;  // requests in the inbox, and new ones that wait
+  std::atomic<Duration::rep> wait_max_;
+  std::atomic<double> uncached_share_{1};  // of prompts, since the start
   std::atomic<bool> stopping_{false};
   ShedDoor door_;
   mutable std::mutex snapshot_mutex_;
@@ -285,8 +302,9 @@ class EngineLoop {
   FaultFinder faults_;
   MissExplainer misses_;
   CostModel cost_;
-  std::optional<ThreadGovernor> threads_;  // nothing: their number is fixed
-  Constraints constraints_;                // prepare() from any thread
+  std::optional<ConcurrencyControl> concurrency_;  // nothing: as many as there are places
+  std::optional<ThreadGovernor> threads_;          // nothing: their number is fixed
+  Constraints constraints_;                        // prepare() from any thread
   Sampler sampler_;
   TokenChances chances_;
   Embedder embedder_;  // submit() and close() from any thread
@@ -305,6 +323,7 @@ class EngineLoop {
   std::vector<PrefillCandidate> prefills_;  // likewise
   std::vector<BatchRow> rows_;
   StepSize step_size_;
+  Duration sampling_{};  // of the tokens of this step
   ThreadGovernor::Choice choice_;
   // When the step has to make room for one with fewer threads; set before a decode and read by the
   // compute threads, as step_sequences_ is.

@@ -169,7 +169,7 @@ TEST(EngineLoop, QueuesWhatDoesNotFitAndServesItLater) {
 
 TEST(EngineLoop, RefusesWhenTheQueueIsFull) {
   EngineOptions options;
-  options.queue_max = 2;
+  options.queue.requests_max = 2;
   EngineHarness engine(never_ends(), harness_context(), options);
   engine.submit({.prompt = "1"});
   engine.submit({.prompt = "2"});

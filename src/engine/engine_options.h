@@ -13,18 +13,24 @@
 #include "core/fair_queue.h"
 #include "core/limits.h"
 #include "core/token_table.h"
+#include "engine/concurrency_control.h"
 #include "engine/embedding_job.h"
 #include "engine/park_policy.h"
 #include "engine/pressure_ladder.h"
+#include "engine/queue_books.h"
 #include "engine/token_stream.h"
 #include "model/model.h"
 
 namespace zerohop {
 
 struct StepReport {
-  Duration duration{};
+  Duration duration{};  ///< of the forward pass
   std::uint32_t rows = 0;
+  bool decodes = false;       ///< some rows were those of an answer
   std::uint32_t sampled = 0;  ///< tokens
+  Duration sampling{};        ///< drawing them, finding what constraints allow included
+  Duration masking{};         ///< of this, finding what constraints allow
+  double fragmentation = 0;   ///< EngineSnapshot::fragmentation behind it
   DecodeStatus status = DecodeStatus::kOk;
 };
 
@@ -54,7 +60,7 @@ struct EngineOptions {
   std::uint32_t batch_rows = 512;  ///< as the context was made
   std::uint32_t logit_rows = 256;  ///< as the context was made
   Duration itl_objective{limits::kItlObjective};
-  std::size_t queue_max = limits::kInboxMax;
+  QueueLimits queue = {};
   std::size_t stream_bytes_max = limits::kStreamBytesMax;
   Exactness exactness = Exactness::kFast;
   /// Fewer threads compute while other processes take the cores (thread_governor.h). Not where
@@ -66,6 +72,8 @@ struct EngineOptions {
   PrefixCacheOptions cache = {};
   /// Its number of sequences is that of the context.
   FairQueueOptions fairness = {};
+  /// How many sequences run at once; a ceiling of 0 is the number that the context has.
+  ConcurrencyOptions concurrency = {};
   /// Cells that a running answer is promised beyond those that it holds, renewed as it grows. More
   /// means fewer looks at the cache's books, fewer lets more requests in.
   std::uint32_t look_ahead_tokens = 32;

@@ -198,6 +198,7 @@ void EngineLoop::begin(Sequence& sequence) {
     state_.missed_tokens[cause] += started.miss.missed_tokens;
   }
   started.soft_max_tokens = sequence.soft_limit;
+  started.first_token_expected = sequence.first_token_expected;
   if (sequence.soft_limit > 0) ++state_.soft_max_tokens_applied;
   emit(sequence, started);
 }

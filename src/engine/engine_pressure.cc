@@ -26,6 +26,7 @@ constexpr std::uint32_t kScanTile = 256;
 // One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
 // bytes went to host memory or became fewer.
 bool EngineLoop::relieve_pressure() {
+  ladder_.set_wait_max(Duration(wait_max_.load()));
   const PressureInput input = pressure_input();
   const PressureState& rung = ladder_.update(input, now_);
   const bool busy = !running_.empty() || !waiting_.empty();
@@ -73,16 +74,17 @@ PressureInput EngineLoop::pressure_input() const {
 void EngineLoop::count_running() {
   state_.prefilling = state_.decoding = state_.paused = 0;
   state_.queued_tokens = queue_.waiting_tokens();
+  state_.prefill_tokens = 0;
   for (const SequencePtr& sequence : running_) {
     if (sequence->phase == Phase::kPrefill) {
       ++state_.prefilling;
-      state_.queued_tokens += static_cast<std::uint64_t>(sequence->pending());
+      state_.prefill_tokens += static_cast<std::uint64_t>(sequence->pending());
     } else {
       ++state_.decoding;
       if (!sequence->request.stream->has_room()) ++state_.paused;
     }
   }
-  state_.queued = static_cast<std::uint32_t>(unstarted_.load());
+  state_.queued = static_cast<std::uint32_t>(books_.requests());
   state_.parked_requests = static_cast<std::uint32_t>(waiting_.parked());
   state_.circuit_open = faults_.circuit_open();
 }
@@ -137,6 +139,22 @@ void EngineLoop::estimate_rates() {
   state_.prefill_tokens_per_second = cost_.prefill_rate(rows, rows);
 }
 
+// As many run at once as keep the objective (concurrency_control.h).
+void EngineLoop::limit_concurrency() {
+  if (!concurrency_ || state_.steps == 0) return;
+  StepSize decode;
+  for (const SequencePtr& sequence : running_) {
+    decode.add(1, static_cast<std::uint64_t>(sequence->computed));
+  }
+  ConcurrencyInput input;
+  input.step = cost_.predict(decode);
+  input.step_max = options_.itl_objective;
+  input.fragmentation = state_.fragmentation;
+  input.running = static_cast<std::uint32_t>(running_.size());
+  input.awaited = waiting_.size() > waiting_.aside();
+  queue_.set_sequences(concurrency_->update(input, now_));
+}
+
 void EngineLoop::learn_request_time(const Sequence& sequence) {
   const double seconds = to_seconds(clock_.now() - sequence.began_at);
   double& mean = state_.request_seconds;
@@ -149,13 +167,14 @@ void EngineLoop::publish() {
   measure_fragmentation();
   estimate_rates();
   state_.taken_at = clock_.now();
-  state_.sequences_max = context_->capabilities().sequences;
+  state_.sequences_max = queue_.sequences();
   state_.embeddings = embedder_.jobs_waiting();
   state_.embedding_tokens = embedder_.tokens_computed();
   constraints_.count(state_.constraints);
   state_.rung = ladder_.state().rung;
   state_.rung_cause = ladder_.state().cause;
   state_.rung_entries = ladder_.entries();
+  uncached_share_ = 1 - state_.cache_hit_rate();
   const std::scoped_lock lock(snapshot_mutex_);
   published_ = state_;
 }

@@ -13,6 +13,7 @@
 #include "core/cache_miss.h"
 #include "core/output_stage.h"
 #include "core/request.h"
+#include "core/service_estimate.h"
 #include "core/tenant.h"
 #include "core/token.h"
 #include "core/token_meter.h"
@@ -29,6 +30,7 @@ struct Scheduling {
   TenantId tenant;
   double tenant_weight = 1;  ///< QueuedWork::weight
   PriorityClass priority = PriorityClass::kStandard;
+  bool own_pool = false;              ///< QueuedWork::own_pool
   std::optional<TimePoint> deadline;  ///< of the whole answer
   /// The answer may be made shorter than max_tokens while cells are scarce.
   bool soft_max_tokens = false;
@@ -60,6 +62,9 @@ struct EngineRequest {
   std::unique_ptr<TokenMeter> meter;    ///< optional
   std::shared_ptr<TokenStream> stream;  ///< made by Engine::make_stream()
   TimePoint submitted_at{};
+  // Set by EngineLoop::submit()
+  InFront in_front{};               ///< when it came
+  std::uint32_t queued_tokens = 0;  ///< of its prompt, as the queue counts them at first
 };
 
 }  // namespace zerohop

@@ -93,6 +93,8 @@ class PressureLadder {
   /// To be called once a step, and while requests wait. Climbs or descends by one rung at most.
   const PressureState& update(const PressureInput& input, TimePoint now);
 
+  void set_wait_max(Duration wait_max) { options_.wait_max = wait_max; }
+
   const PressureState& state() const { return state_; }
   /// How often each rung was entered from below.
   const std::array<std::uint64_t, kPressureRungs>& entries() const { return entries_; }
@@ -106,7 +108,7 @@ class PressureLadder {
   };
   void choose_actions(const PressureInput& input);
 
-  const PressureOptions options_;
+  PressureOptions options_;
   PressureState state_;
   Wanted wanted_;
   std::array<std::uint64_t, kPressureRungs> entries_{};

@@ -76,38 +76,66 @@ std::optional<Token> Sampler::draw(std::span<const float> logits,
   return draw_from_head(logits, parameters, top, uniform);
 }
 
-// The drawn token was not allowed.
+// The drawn token was not allowed. Of a dense mask, where nothing truncates the distribution, the
+// weights of that draw, without those of other tokens, are what is drawn from: no second pass of
+// exponentials.
 Token Sampler::draw_legal(std::span<float> logits, const SampleInput& input, Random& random) {
+  // Below that share of the whole, too many of the legal weights may have become 0.
+  constexpr double kLegalMassMin = 1e-12;
   ConstraintSession& constraint = *input.constraint;
   const TokenMask& mask = constraint.mask();
-  note_legal_mass(logits, input, mask);  // first: it reads what that draw left behind
-  const bool sparse = mask.sparse();
-  if (sparse) {
+  const bool weighed = !block_sums_.empty() && keeps_all(input.parameters, logits.size());
+  const double mass = note_legal_mass(logits, mask, constraint.statistics());
+  std::optional<Token> token;
+  if (mask.sparse()) {
     legal_ = mask.ids;
+    token = draw_of_few(logits, input, random);
+  } else if (weighed && mass > kLegalMassMin) {
+    token = draw_of_weights(constraint, random);
   } else {
     keep_only(logits, mask);
+    token = draw_of_logits(logits, input, random);
   }
-  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
-    std::optional<std::size_t> place;  // in legal_, or the token
-    if (sparse) {
-      place = draw_among(logits, legal_, input, random);
-    } else if (const auto drawn = draw(logits, input.parameters, random)) {
-      place = static_cast<std::size_t>(*drawn);
-    }
-    if (!place) break;
-    const Token token = sparse ? legal_[*place] : static_cast<Token>(*place);
-    if (constraint.allows(token)) return token;
-    ++constraint.statistics().redraws;
-    if (sparse) {
-      legal_.erase(legal_.begin() + static_cast<std::ptrdiff_t>(*place));
-    } else {
-      logits[*place] = kMinusInfinity;
-    }
-  }
+  if (token) return *token;
   ++constraint.statistics().closings;
   legal_ = constraint.closing_tokens();
   ZH_CHECK(!legal_.empty());
   return legal_[draw_among(logits, legal_, input, random).value_or(0)];
+}
+
+// Of legal_. Nothing, here and below: what can be drawn leaves too few tokens to finish.
+std::optional<Token> Sampler::draw_of_few(std::span<const float> logits, const SampleInput& input,
+                                          Random& random) {
+  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
+    const std::optional<std::size_t> place = draw_among(logits, legal_, input, random);
+    if (!place) break;
+    const Token token = legal_[*place];
+    if (input.constraint->allows(token)) return token;
+    ++input.constraint->statistics().redraws;
+    legal_.erase(legal_.begin() + static_cast<std::ptrdiff_t>(*place));
+  }
+  return std::nullopt;
+}
+
+std::optional<Token> Sampler::draw_of_weights(ConstraintSession& constraint, Random& random) {
+  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
+    const std::optional<Token> token = draw_weighed(random.uniform());
+    if (!token || constraint.allows(*token)) return token;
+    ++constraint.statistics().redraws;
+    drop_weight(*token);
+  }
+  return std::nullopt;
+}
+
+std::optional<Token> Sampler::draw_of_logits(std::span<float> logits, const SampleInput& input,
+                                             Random& random) {
+  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
+    const std::optional<Token> token = draw(logits, input.parameters, random);
+    if (!token || input.constraint->allows(*token)) return token;
+    ++input.constraint->statistics().redraws;
+    logits[static_cast<std::size_t>(*token)] = kMinusInfinity;
+  }
+  return std::nullopt;
 }
 
 // Draws an index of `ids`; nothing when none of them is possible.
@@ -125,21 +153,49 @@ std::optional<std::size_t> Sampler::draw_among(std::span<const float> logits,
 
 // How likely the model found a legal token, in the distribution that was drawn from. Between that
 // draw and this call there is no other one, and the logits are as they were, so its weights still
-// stand; a greedy draw made none.
-void Sampler::note_legal_mass(std::span<const float> logits, const SampleInput& input,
-                              const TokenMask& mask) {
+// stand; a greedy draw made none. Of a dense mask only the legal tokens' weights are left.
+double Sampler::note_legal_mass(std::span<const float> logits, const TokenMask& mask,
+                                ConstraintStatistics& statistics) {
   if (block_sums_.empty()) {
     const float top = largest_logit(logits);
-    if (!std::isfinite(top)) return;
+    if (!std::isfinite(top)) return 0;
     weigh_all(logits, 1.0f, top);
   }
   const double total = std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
   double legal = 0;
-  mask.for_each([&](Token token) {
-    const auto index = static_cast<std::size_t>(token);
-    if (index < weights_.size()) legal += static_cast<double>(weights_[index]);
-  });
-  input.constraint->statistics().legal_mass += legal / total;
+  if (mask.sparse()) {
+    for (const Token token : mask.ids) {
+      const auto index = static_cast<std::size_t>(token);
+      if (index < weights_.size()) legal += static_cast<double>(weights_[index]);
+    }
+  } else {
+    keep_legal_weights(mask);
+    legal = std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
+  }
+  statistics.legal_mass += legal / total;
+  return legal / total;
+}
+
+void Sampler::keep_legal_weights(const TokenMask& mask) {
+  static_assert(kBlock % 64 == 0);
+  const std::span<const std::uint64_t> bits = mask.bits;
+  for (std::size_t block = 0; block < block_sums_.size(); ++block) {
+    const std::size_t begin = block * kBlock;
+    const std::size_t word = std::min(begin / 64, bits.size());
+    block_sums_[block] = static_cast<double>(
+        keep_weights(std::span(weights_).subspan(begin, std::min(kBlock, weights_.size() - begin)),
+                     bits.subspan(word, std::min(kBlock / 64, bits.size() - word))));
+  }
+}
+
+void Sampler::drop_weight(Token token) {
+  const auto index = static_cast<std::size_t>(token);
+  weights_[index] = 0;
+  const std::size_t begin = index / kBlock * kBlock;
+  const std::size_t end = std::min(begin + kBlock, weights_.size());
+  double sum = 0;
+  for (std::size_t i = begin; i < end; ++i) sum += static_cast<double>(weights_[i]);
+  block_sums_[index / kBlock] = sum;
 }
 
 // Fills weights_ with exp((logit − top) · scale) and block_sums_ with their sums by block.
@@ -159,8 +215,14 @@ double Sampler::weigh_all(std::span<const float> logits, float scale, float top)
 
 Token Sampler::draw_from_all(std::span<const float> logits, float scale, float top,
                              double uniform) {
-  const double total = weigh_all(logits, scale, top);
-  double left = uniform * total;
+  weigh_all(logits, scale, top);
+  if (const auto drawn = draw_weighed(uniform)) return *drawn;
+  return first_index_of(logits, top);
+}
+
+// A token with its share of weights_; nothing when none weighs anything.
+std::optional<Token> Sampler::draw_weighed(double uniform) const {
+  double left = uniform * std::accumulate(block_sums_.begin(), block_sums_.end(), 0.0);
   std::size_t block = 0;
   while (block + 1 < block_sums_.size() && left >= block_sums_[block]) left -= block_sums_[block++];
   const std::size_t end = std::min((block + 1) * kBlock, weights_.size());
@@ -171,8 +233,13 @@ Token Sampler::draw_from_all(std::span<const float> logits, float scale, float t
     left -= static_cast<double>(weights_[i]);
     if (left < 0) break;
   }
-  // Rounding can carry the draw past the last block that weighs anything.
-  return chosen ? static_cast<Token>(*chosen) : first_index_of(logits, top);
+  if (!chosen) {
+    // Rounding can carry the draw past the last block that weighs anything.
+    const auto likeliest = std::max_element(weights_.begin(), weights_.end());
+    if (likeliest == weights_.end() || *likeliest <= 0.0f) return std::nullopt;
+    chosen = static_cast<std::size_t>(likeliest - weights_.begin());
+  }
+  return static_cast<Token>(*chosen);
 }
 
 // Tokens whose weight is at least `weight_floor`, likeliest first.

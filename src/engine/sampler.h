@@ -70,8 +70,16 @@ class Sampler {
   std::optional<Token> draw(std::span<const float> logits, const SamplingParameters& parameters,
                             Random& random);
   Token draw_legal(std::span<float> logits, const SampleInput& input, Random& random);
-  void note_legal_mass(std::span<const float> logits, const SampleInput& input,
-                       const TokenMask& mask);
+  std::optional<Token> draw_of_few(std::span<const float> logits, const SampleInput& input,
+                                   Random& random);
+  std::optional<Token> draw_of_weights(ConstraintSession& constraint, Random& random);
+  std::optional<Token> draw_of_logits(std::span<float> logits, const SampleInput& input,
+                                      Random& random);
+  double note_legal_mass(std::span<const float> logits, const TokenMask& mask,
+                         ConstraintStatistics& statistics);
+  void keep_legal_weights(const TokenMask& mask);
+  void drop_weight(Token token);
+  std::optional<Token> draw_weighed(double uniform) const;
   std::optional<std::size_t> draw_among(std::span<const float> logits, std::span<const Token> ids,
                                         const SampleInput& input, Random& random);
   Token draw_from_all(std::span<const float> logits, float scale, float top, double uniform);

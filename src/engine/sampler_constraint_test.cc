@@ -98,6 +98,21 @@ TEST_F(ConstrainedSampling, HasExactlyTheMaskedDistributionWithoutTruncation) {
   EXPECT_EQ(statistics_.checks, 120'000u);
 }
 
+// So unlikely that of the first draw's weights nothing is left of them.
+TEST_F(ConstrainedSampling, HasTheMaskedDistributionWhereAllLegalTokensAreUnlikely) {
+  for (const double top : {40.0, 120.0}) {
+    logits_['#'] = static_cast<float>(top);
+    for (const std::string_view legal : {"axq", "abcdefghijklmnopqrst"}) {
+      constexpr int kDraws = 5'000;
+      const auto counts = histogram({.temperature = 1}, legal, kDraws);
+      const auto expected = masked(legal, 1);
+      for (const auto& [token, count] : counts) EXPECT_TRUE(expected.contains(token)) << token;
+      const double freedom = static_cast<double>(expected.size()) - 1;
+      EXPECT_LT(chi_square(expected, counts, kDraws), freedom + 3.1 * std::sqrt(2 * freedom) + 5);
+    }
+  }
+}
+
 TEST_F(ConstrainedSampling, TakesTheLikeliestLegalTokenWhenGreedy) {
   logits_['z'] = 50;
   logits_['q'] = 20;

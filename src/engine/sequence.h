@@ -45,6 +45,7 @@
 #include "core/usage.h"
 #include "engine/engine_request.h"
 #include "engine/penalties.h"
+#include "engine/queue_books.h"
 #include "engine/warm_prefix.h"
 
 namespace zerohop {
@@ -73,6 +74,8 @@ struct Sequence {
   // Constant after admission
   EngineRequestId id;
   EngineRequest request;
+  QueueEntry queued;                ///< as it stands in the books while it waits for its first slot
+  Duration first_token_expected{};  ///< when it came; 0: nothing was known
   std::unique_ptr<WarmPrefix> warm;  ///< of a prefix that is computed for everybody; or null
 
   // Final once it has started
@@ -99,7 +102,7 @@ struct Sequence {
   std::uint32_t uncached = 0;           ///< tokens to compute, as looked up when it last waited
   /// Of the prompt, as its budget was told: what is lost of it until the start is not billed.
   std::uint32_t promised_cached = 0;
-  std::optional<Aside> aside;           ///< while it waits; see WaitingRoom
+  std::optional<Aside> aside;  ///< while it waits; see WaitingRoom
   /// Those of the most urgent one that waits for this one's prompt.
   PriorityClass urgency = PriorityClass::kBatch;
   double urgency_counter = std::numeric_limits<double>::infinity();

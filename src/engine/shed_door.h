@@ -1,8 +1,8 @@
 // Who is let in while the engine sheds: whoever asks for less than its share.
 //
 // One tenant with a thousand requests makes the queue long for itself, not for others, since turns
-// are fair. So a newcomer is held against what fair turns put in front of it: of each tenant that
-// waits at most as many requests as of its own, and one. Example, with a queue of 80 s:
+// are fair. So a newcomer is held against what fair turns put in front of it (queue_books.h).
+// Example, with a queue of 80 s:
 //
 //   waiting      A: 100            in front of the next of A   101 of 101   80 s    refused
 //                B:   1            in front of the next of B     3 of 101    2 s    let in
@@ -15,42 +15,33 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <mutex>
-#include <unordered_map>
 
 #include "base/clock.h"
 #include "core/pressure.h"
 #include "core/tenant.h"
+#include "engine/queue_books.h"
 
 namespace zerohop {
 
 class ShedDoor {
  public:
-  /// `wait_max`: for the first token, in the queue.
-  explicit ShedDoor(Duration wait_max) : wait_max_(wait_max) {}
-
-  /// A request of `tenant` came and waits for its first slot; it has one now, or ended.
-  void came(TenantId tenant);
-  void went(TenantId tenant);
+  /// `wait_max`: for the first token, in the queue. `books` outlive the door.
+  ShedDoor(const QueueBooks& books, Duration wait_max)
+      : books_(books), wait_max_(wait_max.count()) {}
 
   /// kNone: everybody may come in. Else `wait` is what a request behind all others would wait.
   void set(PressureCause cause, Duration wait);
 
-  /// Why a request of `tenant` is refused; kNone: it is not.
-  PressureCause refuses(TenantId tenant) const;
+  void set_wait_max(Duration wait_max) { wait_max_ = wait_max.count(); }
 
-  /// Of the requests that wait, the part that comes before a new one of `tenant`; 1 where nobody
-  /// waits.
-  double part_in_front(TenantId tenant) const;
+  /// Why a request of that tenant and class is refused; kNone: it is not.
+  PressureCause refuses(TenantId tenant, PriorityClass priority = PriorityClass::kStandard) const;
 
  private:
-  const Duration wait_max_;
+  const QueueBooks& books_;
+  std::atomic<Duration::rep> wait_max_;
   std::atomic<PressureCause> cause_{PressureCause::kNone};
   std::atomic<Duration::rep> wait_{0};
-  mutable std::mutex mutex_;
-  std::unordered_map<TenantId, std::size_t> waiting_;  // guarded by mutex_; no zeros
-  std::size_t all_ = 0;                                // guarded by mutex_; their sum
 };
 
 }  // namespace zerohop

@@ -98,7 +98,33 @@ ZH_ALWAYS_INLINE float largest_body(std::span<const float> logits) {
   return top;
 }
 
+ZH_ALWAYS_INLINE float keep_body(std::span<float> weights, std::span<const std::uint64_t> bits) {
+  static_assert(64 % kLanes == 0);
+  constexpr Ints kBits{1, 2, 4, 8, 16, 32, 64, 128};
+  Floats sum = fill(0.0f);
+  std::size_t i = 0;
+  for (; i + kLanes <= weights.size() && i / 64 < bits.size(); i += kLanes) {
+    const auto byte = static_cast<std::int32_t>(bits[i / 64] >> (i % 64) & 0xff);
+    const Ints kept = (kBits & byte) != 0;
+    const Floats weight = kept ? load(weights.data() + i) : fill(0.0f);
+    std::memcpy(weights.data() + i, &weight, sizeof weight);
+    sum += weight;
+  }
+  float total = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) total += sum[lane];
+  for (; i < weights.size(); ++i) {
+    const bool kept = i / 64 < bits.size() && (bits[i / 64] >> (i % 64) & 1) != 0;
+    if (!kept) weights[i] = 0;
+    total += weights[i];
+  }
+  return total;
+}
+
 #if defined(ZH_AVX2)
+
+ZH_AVX2 float keep_avx2(std::span<float> weights, std::span<const std::uint64_t> bits) {
+  return keep_body(weights, bits);
+}
 
 ZH_AVX2 float weigh_avx2(std::span<const float> logits, WeightScale scale,
                          std::span<float> weights) {
@@ -129,6 +155,13 @@ float weigh_logits(std::span<const float> logits, WeightScale scale, std::span<f
   if (has_avx2()) return weigh_avx2(logits, scale, weights);
 #endif
   return weigh_body(logits, scale, weights);
+}
+
+float keep_weights(std::span<float> weights, std::span<const std::uint64_t> bits) {
+#if defined(ZH_AVX2)
+  if (has_avx2()) return keep_avx2(weights, bits);
+#endif
+  return keep_body(weights, bits);
 }
 
 }  // namespace zerohop

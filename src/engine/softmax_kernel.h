@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace zerohop {
@@ -25,5 +26,9 @@ struct WeightScale {
 /// and anything below e^-80. Returns the sum. Sizes are equal and at most a few thousand (the sum
 /// is kept in floats: callers work in blocks).
 float weigh_logits(std::span<const float> logits, WeightScale scale, std::span<float> weights);
+
+/// Makes 0 of the weights without a bit: weight i has bit i % 64 of word i / 64, and none behind
+/// the last word. Returns the sum of the others. At most a few thousand, as above.
+float keep_weights(std::span<float> weights, std::span<const std::uint64_t> bits);
 
 }  // namespace zerohop

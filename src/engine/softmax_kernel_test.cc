@@ -47,6 +47,27 @@ TEST(SoftmaxKernel, WeighsLikeTheStandardExponential) {
   }
 }
 
+TEST(SoftmaxKernel, KeepsTheWeightsThatHaveABit) {
+  Random random(3);
+  for (std::size_t size = 1; size < 300; ++size) {
+    std::vector<float> weights(size);
+    for (float& weight : weights) weight = static_cast<float>(random.uniform());
+    // The last tokens may be beyond the words.
+    std::vector<std::uint64_t> bits((size + 63) / 64 - (size % 3 == 0 ? 1 : 0));
+    for (std::uint64_t& word : bits) word = random.next();
+    if (!bits.empty() && size % 2 == 0) bits.front() = ~std::uint64_t{0};
+    std::vector<float> kept = weights;
+    const float sum = keep_weights(kept, bits);
+    double expected = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool legal = i / 64 < bits.size() && (bits[i / 64] >> (i % 64) & 1) != 0;
+      EXPECT_EQ(kept[i], legal ? weights[i] : 0.0f) << i << " of " << size;
+      expected += legal ? static_cast<double>(weights[i]) : 0.0;
+    }
+    EXPECT_NEAR(static_cast<double>(sum), expected, 1e-4);
+  }
+}
+
 TEST(SoftmaxKernel, GivesExactlyOneToTheTopAndNothingToTheImpossible) {
   const std::vector<float> logits{5.0f, -kInfinity, kNaN, -90.0f, 5.0f};
   std::vector<float> weights(logits.size(), 7.0f);

@@ -11,6 +11,7 @@ Sequence& WaitingRoom::admit(SequencePtr sequence, std::optional<TimePoint> star
   work.tenant = sequence->request.scheduling.tenant;
   work.weight = sequence->request.scheduling.tenant_weight;
   work.priority = sequence->priority();
+  work.own_pool = sequence->request.scheduling.own_pool;
   work.uncached_tokens = sequence->uncached;
   work.arrived_at = sequence->request.submitted_at;
   work.start_by = start_by;

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/wipe.h"
 
 namespace zerohop {
 namespace {
@@ -76,6 +77,11 @@ void Connection::set_peer(const IpAddress& peer) {
 void Connection::consume(std::size_t bytes) {
   ZH_CHECK(bytes <= end_ - begin_);
   begin_ += bytes;
+}
+
+void Connection::consume_secret(std::size_t bytes) {
+  wipe_bytes(buffer_.data() + begin_, bytes);
+  consume(bytes);
 }
 
 void Connection::expect_bytes(std::uint64_t bytes) {
@@ -227,6 +233,7 @@ Awaitable<TlsStart> Connection::start_tls(std::shared_ptr<const TlsContext> cont
   }
   shaking_hands_ = false;
   client_subject_ = tls_->client_subject();
+  client_name_ = tls_->client_name();
   co_return TlsStart::kDone;
 }
 

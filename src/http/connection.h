@@ -124,6 +124,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_peer(const IpAddress& peer);
   /// Of the certificate that the client showed; empty: none.
   const std::string& client_subject() const { return client_subject_; }
+  const std::string& client_name() const { return client_name_; }
   /// Of the listener; whether TLS has begun says tls().
   Transport transport() const { return transport_; }
   void set_transport(Transport transport) { transport_ = transport; }
@@ -134,6 +135,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Bytes that have come and were not consumed. Invalidated by more() and watch().
   std::string_view buffered() const { return {buffer_.data() + begin_, end_ - begin_}; }
   void consume(std::size_t bytes);
+  /// The same for a head, whose bytes may hold a key: they are overwritten.
+  void consume_secret(std::size_t bytes);
   /// A hint for the size of the next reads.
   void expect_bytes(std::uint64_t bytes);
   /// Waits for more bytes, at most `timeout`. One caller at a time.
@@ -214,6 +217,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IpAddress peer_;
   std::string remote_address_;
   std::string client_subject_;
+  std::string client_name_;
   Socket socket_;
   std::uint64_t bytes_sent_ = 0;
 

@@ -33,7 +33,12 @@ Exchange::Exchange(ServerState& state, Connection& connection, TimePoint receive
   ++state_.counts.exchanges;
 }
 
-Exchange::~Exchange() { connection_.on_peer_gone(nullptr); }
+Exchange::~Exchange() {
+  connection_.on_peer_gone(nullptr);
+  for (const std::string_view secret : {"authorization", "x-api-key"}) {
+    request_.head.headers.wipe(secret);
+  }
+}
 
 boost::asio::any_io_executor Exchange::executor() const { return connection_.executor(); }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wipe.h"
+
 namespace zerohop {
 namespace {
 
@@ -40,6 +42,12 @@ bool list_has_token(std::string_view list, std::string_view token) {
 
 void Headers::add(std::string name, std::string value) {
   fields_.push_back(HeaderField{std::move(name), std::move(value)});
+}
+
+void Headers::wipe(std::string_view name) {
+  for (HeaderField& field : fields_) {
+    if (equals_ignoring_case(field.name, name)) wipe_bytes(field.value.data(), field.value.size());
+  }
 }
 
 std::optional<std::string_view> Headers::find(std::string_view name) const {

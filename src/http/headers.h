@@ -44,6 +44,9 @@ class Headers {
   std::vector<std::string_view> all(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 
+  /// Overwrites the values of that name with zeros, so that a secret is not left in freed memory.
+  void wipe(std::string_view name);
+
   const_iterator begin() const { return fields_.begin(); }
   const_iterator end() const { return fields_.end(); }
   std::size_t size() const { return fields_.size(); }

@@ -26,6 +26,17 @@ TEST(Headers, ComparesOnlyAsciiLettersWithoutCase) {
   EXPECT_FALSE(equals_ignoring_case("ab", "abc"));
 }
 
+TEST(Headers, WipesTheValuesOfAName) {
+  Headers headers;
+  headers.add("X-Api-Key", "secret");
+  headers.add("x-api-key", "another");
+  headers.add("host", "here");
+  headers.wipe("x-api-key");
+  EXPECT_EQ(headers.all("x-api-key")[0], std::string(6, '\0'));
+  EXPECT_EQ(headers.all("x-api-key")[1], std::string(7, '\0'));
+  EXPECT_EQ(headers.find("host"), "here");
+}
+
 TEST(Headers, KnowsTokens) {
   EXPECT_TRUE(is_http_token("x-Stainless_Retry.Count!"));
   for (const char* bad : {"", "a b", "a:b", "a\tb", "a\"b", "\xc3\xa9"}) {

@@ -29,6 +29,7 @@ struct RequestHead {
   std::string remote_address;  ///< `127.0.0.1`, `::1`; `unix` for a Unix socket
   IpAddress peer;              ///< the same as a value; not known for a Unix socket
   std::string client_subject;  ///< of the certificate that the client showed; empty: none
+  std::string client_name;     ///< its first DNS name, else its common name; empty: none
   HttpVersion version = HttpVersion::k1_1;
   bool keep_alive = true;  ///< what the client asks for
   bool chunked = false;    ///< the body comes in chunks; then no length is declared

@@ -5,10 +5,12 @@
 #include <boost/beast/http/parser.hpp>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/wipe.h"
 #include "http/url.h"
 
 namespace zerohop {
@@ -25,7 +27,25 @@ constexpr std::size_t kMethodBytesMax = 24;
 // a thousand heads cannot reserve 32 GB.
 constexpr std::size_t kBodyReserveBytesMax = 1u << 20;
 
-using BeastParser = bhttp::parser<true, bhttp::empty_body>;
+// Beast copies every field into memory of its own, a key among them: that is overwritten before it
+// is given back.
+template <class T>
+struct WipingAllocator {
+  using value_type = T;
+
+  WipingAllocator() = default;
+  template <class U>
+  WipingAllocator(const WipingAllocator<U>&) {}  // NOLINT(google-explicit-constructor)
+
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* place, std::size_t count) {
+    wipe_bytes(place, count * sizeof(T));
+    std::allocator<T>().deallocate(place, count);
+  }
+  friend bool operator==(const WipingAllocator&, const WipingAllocator&) { return true; }
+};
+
+using BeastParser = bhttp::parser<true, bhttp::empty_body, WipingAllocator<char>>;
 
 std::string_view to_view(beast::string_view text) { return {text.data(), text.size()}; }
 

@@ -57,6 +57,16 @@ void HttpServer::set_tls(std::shared_ptr<const TlsContext> context) {
   parts_->state->tls = std::move(context);
 }
 
+void HttpServer::set_options(const ServerOptions& options) {
+  ServerOptions& own = parts_->state->options;
+  own.connections_max = options.connections_max;
+  own.body_bytes_max = options.body_bytes_max;
+  own.head_timeout = options.head_timeout;
+  own.body_timeout = options.body_timeout;
+  own.idle_timeout = options.idle_timeout;
+  own.write_timeout = options.write_timeout;
+}
+
 Result<Endpoint> HttpServer::listen_tcp(const std::string& host, std::uint16_t port) {
   ZH_CHECK(!parts_->state->draining);
   const Transport transport = parts_->state->tls ? Transport::kTls : Transport::kPlain;
@@ -90,6 +100,8 @@ void HttpServer::close_all() {
   stop_accepting();
   for (const std::shared_ptr<Connection>& connection : parts_->connections()) connection->abort();
 }
+
+const ServerOptions& HttpServer::options() const { return parts_->state->options; }
 
 const ServerCounts& HttpServer::counts() const { return parts_->state->counts; }
 

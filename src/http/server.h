@@ -52,6 +52,12 @@ class HttpServer {
   /// theirs. Before the first listen_tcp() it does what ServerOptions::tls does.
   void set_tls(std::shared_ptr<const TlsContext> context);
 
+  /// From now on sizes and time-outs are these, also for open connections, from their next wait on;
+  /// so is the number of connections. Everything else stays as it was at the start: head_bytes_max,
+  /// pipelined_bytes_max, the PROXY protocol, TLS.
+  void set_options(const ServerOptions& options);
+  const ServerOptions& options() const;
+
   /// Mode 0660. A stale socket file is replaced when nobody answers on it. Errors: kAddressInUse;
   /// kConfiguration for paths that are too long, not writable or not a socket.
   Result<Endpoint> listen_unix(const std::string& path);

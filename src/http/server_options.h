@@ -60,8 +60,8 @@ struct ServerOptions {
 /// What the hooks get to know about the exchange at hand.
 struct ExchangeContext {
   const RequestHead* head;  ///< null when no head could be parsed
-  /// Whatever on_head left there; empty before it and where it was not asked (unknown paths, heads
-  /// that could not be parsed). Every hook may set it, for example to a new request id, and all
+  /// Whatever on_request and on_head left there; empty where they were not asked (heads that could
+  /// not be parsed). Every hook may set it, for example to a new request id, and all
   /// later hooks of the exchange see it. Dropped after on_done.
   std::shared_ptr<void>& ticket;
   TimePoint received_at;  ///< first byte of the head
@@ -94,6 +94,10 @@ struct ServerHooks {
   /// is done for it; not known for Unix sockets. False closes it. The ticket lives as long as the
   /// connection is served.
   std::function<bool(const IpAddress& peer, std::shared_ptr<void>& ticket)> on_connection;
+  /// First of all for every request whose head could be parsed, also where nothing answers to its
+  /// path. A response refuses the request. The ticket is the one that on_head gets.
+  std::function<std::optional<HttpResponse>(const RequestHead&, std::shared_ptr<void>& ticket)>
+      on_request;
   /// Before the body is read, for requests that have a handler. A response refuses the request. The
   /// ticket lives until the last byte of the answer is handed to the socket and on_done has run.
   std::function<std::optional<HttpResponse>(const RequestHead&, std::shared_ptr<void>& ticket)>

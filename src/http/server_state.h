@@ -47,18 +47,18 @@ struct ServerState {
   ServerState(const Clock& clock_in, ServerOptions options_in, ServerHooks hooks_in,
               Router router_in)
       : clock(clock_in),
-        options(options_in),
         hooks(std::move(hooks_in)),
         router(std::move(router_in)),
+        options(std::move(options_in)),
         tls(options.tls) {}
 
   // Constant.
   const Clock& clock;
-  const ServerOptions options;
   const ServerHooks hooks;
   const Router router;
 
   // I/O thread.
+  ServerOptions options;                  // HttpServer::set_options() changes some
   std::shared_ptr<const TlsContext> tls;  // of connections that come from now on
   std::string record;                     // one TLS record on its way; between two waits only
   ServerCounts counts;

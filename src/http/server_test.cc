@@ -421,6 +421,36 @@ TEST(HttpServerHandlers, LeaveAnIncompleteStreamWhenTheyThrowInside) {
   EXPECT_EQ(server.counts().handler_faults, 2u);
 }
 
+// Whatever becomes of them: what is counted there cannot be avoided by asking for nothing.
+TEST(HttpServerHooks, SeeEveryRequestThatHasAHead) {
+  std::vector<std::string> seen;
+  int heads = 0;
+  ServerHooks hooks;
+  hooks.on_request = [&](const RequestHead& head,
+                         std::shared_ptr<void>& ticket) -> std::optional<HttpResponse> {
+    seen.push_back(head.method + " " + head.path);
+    ticket = std::make_shared<int>(7);
+    if (head.path != "/refused" && head.path != "/hello/refused") return std::nullopt;
+    return text_response("no");
+  };
+  hooks.on_head = [&](const RequestHead&,
+                      std::shared_ptr<void>& ticket) -> std::optional<HttpResponse> {
+    EXPECT_NE(ticket, nullptr);
+    ++heads;
+    return std::nullopt;
+  };
+  TestServer server(basic_router(), {}, std::move(hooks));
+  Client client(server.listen());
+  EXPECT_EQ(client.exchange(get("/nowhere")).status, 404);
+  EXPECT_EQ(client.exchange(post("/hello", "x")).status, 405);
+  EXPECT_EQ(client.exchange(get("/refused")).body, "no");
+  EXPECT_EQ(client.exchange(get("/hello")).status, 200);
+  const std::vector<std::string> expected{"GET /nowhere", "POST /hello", "GET /refused",
+                                          "GET /hello"};
+  EXPECT_EQ(seen, expected);
+  EXPECT_EQ(heads, 1);
+}
+
 TEST(HttpServerHooks, CostTheirConnectionWhenTheyThrow) {
   int done = 0;
   ServerHooks hooks;

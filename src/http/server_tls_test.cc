@@ -379,6 +379,31 @@ TEST(HttpTls, KnowsTheSubjectOfAClient) {
   EXPECT_EQ(somebody.exchange(get("/who")).body, "CN=batch\\, \\\"nightly\\\"");
 }
 
+TEST(HttpTls, KnowsTheNameOfAClient) {
+  Router router;
+  router.add("GET", "/who", [](Exchange& exchange) -> Awaitable<void> {
+    HttpResponse response = text_response(exchange.request().head.client_name);
+    co_await exchange.respond(std::move(response));
+  });
+  TestServer server(std::move(router), secure(ClientCertificates::kOptional));
+  const Endpoint endpoint = server.listen();
+  const auto name_of = [&](const TestIdentity& identity) {
+    TlsClientOptions options = trusting();
+    options.identity = &identity;
+    TlsClient client(endpoint, options);
+    return client.exchange(get("/who")).body;
+  };
+  constexpr long kHour = 3'600;
+  EXPECT_EQ(name_of(authority().issue("laptop of law", kHour, nullptr)), "laptop of law");
+  EXPECT_EQ(name_of(authority().issue("x", kHour, "IP:10.0.0.1,DNS:one.test,DNS:two.test")),
+            "one.test");
+  EXPECT_EQ(name_of(authority().issue("x", kHour, "email:a@b.test")), "x");
+  EXPECT_EQ(name_of(authority().issue("l\xc3\xa4w", kHour, nullptr)), "");
+  EXPECT_EQ(name_of(authority().issue("a\tb", kHour, nullptr)), "");
+  TlsClient nobody(endpoint, trusting());
+  EXPECT_EQ(nobody.exchange(get("/who")).body, "");
+}
+
 // ---- New certificates ----
 
 TEST(HttpTls, TakesANewCertificateForNewConnectionsWhileStreamsRun) {

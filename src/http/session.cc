@@ -2,10 +2,12 @@
 //
 //   preamble (preamble.h) ─▶ and then, again and again:
 //
-//   wait for the first byte ─▶ read head ─▶ route ─▶ on_head ─▶ read body ─▶ handler ─▶ again
-//        │ idle, drain           │ 400 431    │ 404   │ refusal   │ 400 408    │ no answer: 500
-//        ▼                       │ 408        │ 405   │           │ 413        │ thrown: 500 or
-//      close                     └────────────┴───────┴───────────┴─▶ answer   │ cut the stream
+//   wait for the first byte ─▶ read head ─▶ on_request ─▶ route ─▶ on_head ─▶ read body ─▶ handler
+//        │ idle, drain           │ 400 431    │ refusal     │ 404   │ refusal   │ 400 408    │
+//        ▼                       │ 408        │             │ 405   │           │ 413        ▼
+//      close                     └────────────┴─────────────┴───────┴───────────┴─▶ answer  again
+//
+// A handler that gives no answer or throws becomes a 500, or a stream that is cut.
 //
 // What is decided before the body has been read answers first and then drops the body when it is
 // short; otherwise the answer says `connection: close`. A peer that goes away inside a head or a
@@ -159,6 +161,7 @@ Awaitable<Next> Session::serve(RequestParser& parser, TimePoint received_at) {
   exchange.request_.head.remote_address = connection_->remote_address();
   exchange.request_.head.peer = connection_->peer();
   exchange.request_.head.client_subject = connection_->client_subject();
+  exchange.request_.head.client_name = connection_->client_name();
   Next next = Next::kClose;
   try {
     next = co_await answer(exchange, parser);
@@ -173,6 +176,10 @@ Awaitable<Next> Session::serve(RequestParser& parser, TimePoint received_at) {
 
 Awaitable<Next> Session::answer(Exchange& exchange, RequestParser& parser) {
   const RequestHead& head = exchange.request_.head;
+  if (state_->hooks.on_request) {
+    std::optional<HttpResponse> refusal = state_->hooks.on_request(head, exchange.ticket_);
+    if (refusal) co_return co_await refuse(exchange, parser, *std::move(refusal));
+  }
   RouteMatch match = state_->router.match(head.method, head.path);
   if (match.outcome != RouteOutcome::kFound) {
     co_return co_await answer_unroutable(exchange, parser, std::move(match));
@@ -241,7 +248,7 @@ Awaitable<Next> Session::answer_unroutable(Exchange& exchange, RequestParser& pa
     }
     case RouteOutcome::kUnknownPath:
     case RouteOutcome::kFound: {
-      const Error fault{ErrorCode::kNotFound, "no such path: " + head.path, "", {}};
+      const Error fault{ErrorCode::kNotFound, "no such path: '" + head.path + "'", "", {}};
       response = exchange.error_response(fault);
       break;
     }
@@ -311,7 +318,7 @@ Awaitable<void> Session::run_handler(Exchange& exchange, const Handler& handler)
 Awaitable<Reading> Session::read_head(RequestParser& parser, TimePoint received_at) {
   while (true) {
     const ParseProgress progress = parser.feed_head(connection_->buffered());
-    connection_->consume(progress.bytes_consumed);
+    connection_->consume_secret(progress.bytes_consumed);
     if (progress.state == ParseState::kDone) co_return Reading{};
     if (progress.state == ParseState::kFailed) {
       co_return read_fault(parser.error().code, parser.error().message);

@@ -46,13 +46,15 @@ class TestAuthority {
 
   std::string pem() const { return certificate_pem(certificate_); }
 
-  TestIdentity issue(const char* name, long valid_seconds = 3'600) const {
+  /// `names`: subject alternative names; null: none.
+  TestIdentity issue(const char* name, long valid_seconds = 3'600,
+                     const char* names = "DNS:localhost,IP:127.0.0.1") const {
     EVP_PKEY* key = make_key();
     X509* certificate = X509_new();
     describe(certificate, name, key);
     X509_gmtime_adj(X509_getm_notAfter(certificate), valid_seconds);
     X509_set_issuer_name(certificate, X509_get_subject_name(certificate_));
-    extend(certificate, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
+    if (names != nullptr) extend(certificate, NID_subject_alt_name, names);
     ZH_CHECK(X509_sign(certificate, key_, EVP_sha256()) > 0);
     TestIdentity identity{certificate_pem(certificate), key_pem(key)};
     X509_free(certificate);

@@ -142,6 +142,43 @@ void TlsChannel::close_notify() {
 
 bool TlsChannel::resumed() const { return SSL_session_reused(ssl_) == 1; }
 
+namespace {
+
+std::string text_of(const ASN1_STRING* text) {
+  const auto* const bytes = ASN1_STRING_get0_data(text);
+  std::string copy(bytes, bytes + ASN1_STRING_length(text));
+  const auto printable = [](char c) { return c >= 0x20 && c < 0x7f; };
+  return std::all_of(copy.begin(), copy.end(), printable) ? copy : std::string();
+}
+
+const ASN1_STRING* dns_name_in(const GENERAL_NAMES* names) {
+  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
+    if (name->type == GEN_DNS) return name->d.dNSName;
+  }
+  return nullptr;
+}
+
+const ASN1_STRING* common_name_of(const X509* certificate) {
+  const X509_NAME* const subject = X509_get_subject_name(certificate);
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  return at < 0 ? nullptr : X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+}
+
+}  // namespace
+
+std::string TlsChannel::client_name() const {
+  X509* const certificate = SSL_get0_peer_certificate(ssl_);
+  if (certificate == nullptr) return {};
+  auto* const names = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  const ASN1_STRING* const dns = names == nullptr ? nullptr : dns_name_in(names);
+  const ASN1_STRING* const name = dns != nullptr ? dns : common_name_of(certificate);
+  std::string text = name == nullptr ? std::string() : text_of(name);
+  GENERAL_NAMES_free(names);
+  return text;
+}
+
 std::string TlsChannel::client_subject() const {
   X509* const certificate = SSL_get0_peer_certificate(ssl_);
   if (certificate == nullptr) return {};

@@ -76,6 +76,9 @@ class TlsChannel {
   bool resumed() const;
   /// The subject of the client's certificate, for people; empty when it showed none.
   std::string client_subject() const;
+  /// Its first DNS name, else its common name; empty when it has neither, or one that is no
+  /// printable ASCII.
+  std::string client_name() const;
   const std::string& fault() const { return fault_; }
 
  private:

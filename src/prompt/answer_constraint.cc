@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "constrain/answer_schema.h"
 #include "constrain/behind_machine.h"
 #include "constrain/grammar_machine.h"
 #include "constrain/grammar_syntax.h"
@@ -334,8 +335,7 @@ class Builder {
     for (const std::string_view text :
          {plan_.tool_syntax->open, plan_.tool_syntax->open_alternative}) {
       const std::string mark = mark_of(text);
-      if (!mark.empty() && mark.back() != close.front() && close.find(mark) == close.npos &&
-          mark.find(close) == mark.npos) {
+      if (!mark.empty() && close.find(mark) == close.npos && mark.find(close) == mark.npos) {
         marks.push_back(mark);
       }
     }
@@ -387,21 +387,13 @@ class KeyWriter {
 
 SchemaVerdict make_schema_machine(std::string_view schema, JsonLayout layout,
                                   const SchemaOptions& options) {
-  SchemaOptions own = options;
-  own.integers = SchemaOptions::Integers::kDigitsAlone;
-  own.numbers = SchemaOptions::NumberRange::kOfReaders;
-  CompiledSchema compiled = compile_schema(schema, own);
+  CompiledSchema compiled = compile_answer_schema(schema, options);
   if (auto* refusal = std::get_if<SchemaRefusal>(&compiled)) return std::move(*refusal);
   auto made = std::make_shared<SchemaMachine>();
   made->form = std::move(std::get<std::shared_ptr<const SchemaForm>>(compiled));
-  JsonMachineOptions machine;
-  machine.white_space = layout == JsonLayout::kSpaced ? JsonMachineOptions::WhiteSpace::kSpaced
-                                                      : JsonMachineOptions::WhiteSpace::kFree;
-  if (!json_machine_follows(made->form, machine)) {
-    return SchemaRefusal{SchemaRefusal::Kind::kTooLarge, "", "",
-                         "its documents are too large to be followed"};
-  }
-  made->machine = make_json_machine(made->form, machine);
+  const auto space = layout == JsonLayout::kSpaced ? JsonMachineOptions::WhiteSpace::kSpaced
+                                                   : JsonMachineOptions::WhiteSpace::kFree;
+  made->machine = make_json_machine(made->form, answer_machine_options(space));
   made->memory_bytes = made->form->memory_bytes + made->machine->memory_bytes();
   return std::shared_ptr<const SchemaMachine>(std::move(made));
 }

@@ -49,7 +49,7 @@ using SchemaVerdict = std::variant<std::shared_ptr<const SchemaMachine>, SchemaR
 /// Makes or remembers the machine of a schema. Called on the thread of make_answer_constraint().
 using SchemaMachines = std::function<SchemaVerdict(std::string_view schema, JsonLayout layout)>;
 
-/// Compiles `schema` each time.
+/// Compiles `schema` each time; compile_answer_schema() decides.
 SchemaVerdict make_schema_machine(std::string_view schema, JsonLayout layout,
                                   const SchemaOptions& options = {});
 

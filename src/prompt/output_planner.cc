@@ -10,6 +10,8 @@
 namespace zerohop {
 namespace {
 
+constexpr std::size_t kParameterBytesMax = 8u << 20;  // schemas of tools that are remembered
+
 std::size_t written_name_bytes(const ToolSyntax& syntax, std::string_view name) {
   return syntax.kind == ToolSyntaxKind::kJsonCall ? json_quoted(name).size() - 2 : name.size();
 }
@@ -38,7 +40,8 @@ Result<std::shared_ptr<const OfferedTools>> offered_tools(
 
 OutputPlanner::OutputPlanner(const TemplateTraits& traits, const GuardedTokenizer& tokenizer)
     : traits_(traits),
-      syntax_(traits.native_tools == nullptr ? default_tool_syntax() : *traits.native_tools) {
+      syntax_(traits.native_tools == nullptr ? default_tool_syntax() : *traits.native_tools),
+      parameters_(std::make_unique<ParameterCache>(kParameterBytesMax)) {
   const auto add = [&](std::string_view text) {
     for (auto& marker : tokenizer.control_tokens_in(text)) {
       if (std::find(markers_.begin(), markers_.end(), marker) == markers_.end()) {
@@ -77,10 +80,17 @@ Result<OutputPlan> OutputPlanner::plan(const Conversation& conversation,
     plan.tool_syntax = &syntax_;
     plan.parallel_tool_calls = conversation.tool_choice.parallel;
     plan.call_ends_turn = call_ends_turn_;
-    ZH_ASSIGN_OR_RETURN(plan.offered, offered_tools(syntax_, conversation.tools));
+    ZH_ASSIGN_OR_RETURN(plan.offered, offered(conversation.tools));
     if (forces_a_call(conversation)) append_forced_call(conversation, plan, prompt);
   }
   return plan;
+}
+
+// Only where values stand in tags does it take reading the schemas.
+Result<std::shared_ptr<const OfferedTools>> OutputPlanner::offered(
+    const std::vector<ToolDefinition>& tools) const {
+  if (syntax_.kind != ToolSyntaxKind::kTagged) return offered_tools(syntax_, tools);
+  return parameters_->get(tools, [&] { return offered_tools(syntax_, tools); });
 }
 
 void OutputPlanner::append_forced_call(const Conversation& conversation, OutputPlan& plan,

@@ -1,5 +1,5 @@
 // Decides how the output behind a prompt is to be read, and begins the call that an answer must
-// make. One per model; immutable, any thread.
+// make. One per model; any thread, and immutable but for what it remembers of tools.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "prompt/conversation_shape.h"
 #include "prompt/guarded_tokenizer.h"
 #include "prompt/output_plan.h"
+#include "prompt/parameter_cache.h"
 #include "prompt/template_renderer.h"
 #include "prompt/template_traits.h"
 
@@ -39,11 +40,14 @@ class OutputPlanner {
   void append_forced_call(const Conversation& conversation, OutputPlan& plan,
                           RenderedPrompt& prompt) const;
   bool ends_inside_thoughts(std::string_view text, std::string_view prefill) const;
+  Result<std::shared_ptr<const OfferedTools>> offered(
+      const std::vector<ToolDefinition>& tools) const;
 
   const TemplateTraits& traits_;
   const ToolSyntax& syntax_;
   std::vector<std::pair<Token, std::string>> markers_;
   bool call_ends_turn_ = false;
+  std::unique_ptr<ParameterCache> parameters_;  // locks by itself
 };
 
 }  // namespace zerohop

@@ -256,6 +256,8 @@ StoreResult<Transaction> Database::begin_reading() {
 
 std::int64_t Database::rows_changed() const { return sqlite3_changes64(handle_.get()); }
 
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(handle_.get()); }
+
 std::int64_t Database::last_row() const { return sqlite3_last_insert_rowid(handle_.get()); }
 
 }  // namespace zerohop

@@ -136,6 +136,8 @@ class Database {
 
   /// Rows that the last statement inserted, changed or deleted.
   std::int64_t rows_changed() const;
+  /// The same of all statements since it was opened, those that were undone included.
+  std::int64_t total_changes() const;
   /// Row id of the last insertion.
   std::int64_t last_row() const;
 

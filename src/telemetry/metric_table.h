@@ -2,7 +2,9 @@
 // lines from it, docs/METRICS.md is rendered from it (metrics_markdown.h), and a handle can only be
 // had for a family that stands in it (registry.h).
 //
-// A family is listed when something in the server feeds it, not before. Immutable; any thread.
+// A family is listed when something in the server feeds it, not before; the two exceptions (the
+// policy's) say in their help that they are absent. Its rows stand in metric_table_*.cc. Immutable;
+// any thread.
 #pragma once
 
 #include <array>
@@ -16,7 +18,7 @@
 namespace zerohop {
 
 enum class MetricKind : std::uint8_t {
-  kCounter,    ///< only grows; the name ends in _total
+  kCounter,    ///< only grows; the name ends in _total (but anthropic_direct_error_count)
   kGauge,      ///< goes up and down
   kHistogram,  ///< durations in the buckets of kHistogramBounds
 };
@@ -28,7 +30,8 @@ enum class MetricUnit : std::uint8_t {
   kTokens,
   kCells,
   kBytes,
-  kRatio,  ///< 0 to 1
+  kRatio,    ///< 0 to 1
+  kPercent,  ///< 0 to 100
   kTokensPerSecond,
 };
 

@@ -33,9 +33,13 @@ TEST(MetricTable, HasUniqueWellFormedNames) {
 
 TEST(MetricTable, NamesSayKindAndUnit) {
   for (const MetricSpec& spec : metric_table()) {
-    EXPECT_EQ(spec.name.ends_with("_total"), spec.kind == MetricKind::kCounter) << spec.name;
+    // A name that client libraries export as well.
+    const bool total = spec.name.ends_with("_total") || spec.name == "anthropic_direct_error_count";
+    EXPECT_EQ(total, spec.kind == MetricKind::kCounter) << spec.name;
     const bool timed = spec.name.ends_with("_seconds") || spec.name.ends_with("_ms");
-    EXPECT_EQ(timed, spec.kind == MetricKind::kHistogram) << spec.name;
+    const bool window = spec.name.ends_with("_max_seconds") || spec.name.ends_with("_p95_ms");
+    EXPECT_EQ(timed && !window, spec.kind == MetricKind::kHistogram) << spec.name;
+    EXPECT_TRUE(!window || spec.kind == MetricKind::kGauge) << spec.name;
     if (spec.unit == MetricUnit::kSeconds) {
       EXPECT_TRUE(spec.name.ends_with("_seconds")) << spec.name;
     }

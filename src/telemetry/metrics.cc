@@ -82,13 +82,6 @@ Metrics::Metrics(MetricsRegistry& registry)
     : http_connections(registry.gauge("zerohop_http_connections")),
       requests_in_flight(registry.gauge("zerohop_requests_in_flight")),
       keys(registry.gauge("zerohop_keys")),
-      queue_seconds(registry.histogram("zerohop_queue_seconds")),
-      ttft_seconds(registry.histogram("zerohop_ttft_seconds")),
-      itl_seconds(registry.histogram("zerohop_itl_seconds")),
-      e2e_seconds(registry.histogram("zerohop_e2e_seconds")),
-      engine_step_seconds(registry.histogram("zerohop_engine_step_seconds")),
-      compact_seconds(registry.histogram("anthropic_kernel_kv_cache_compact_seconds")),
-      inference_ms(registry.histogram("anthropic_kernel_inference_ms")),
       constraint_compile_seconds(registry.histogram("zerohop_constraint_compile_seconds")),
       registry_(registry),
       cancellations_{registry.counter("zerohop_cancellations_total", {"queued"}),
@@ -149,6 +142,10 @@ void Metrics::count_key_reload(std::string_view outcome) {
   registry_.counter("zerohop_key_reloads_total", {outcome}).add();
 }
 
+void Metrics::count_config_reload(std::string_view outcome) {
+  registry_.counter("zerohop_config_reloads_total", {outcome}).add();
+}
+
 void Metrics::count_api_version(std::string_view requested, std::string_view applied) {
   registry_.counter("zerohop_api_versions_total", {requested, applied}).add();
 }
@@ -172,6 +169,10 @@ void Metrics::count_constraint_refusal(std::string_view kind, std::string_view k
 
 void Metrics::count_constraint_relaxed() {
   registry_.counter("zerohop_constraint_relaxed_total").add();
+}
+
+void Metrics::publish_oom_kills(std::uint64_t total) {
+  registry_.counter("anthropic_instance_oom_kills_total").publish(total);
 }
 
 void Metrics::set_build_info(std::string_view version, std::string_view libllama) {

@@ -31,13 +31,6 @@ class Metrics {
   Gauge requests_in_flight;
   Gauge keys;
 
-  Histogram queue_seconds;
-  Histogram ttft_seconds;
-  Histogram itl_seconds;
-  Histogram e2e_seconds;
-  Histogram engine_step_seconds;
-  Histogram compact_seconds;
-  Histogram inference_ms;
   Histogram constraint_compile_seconds;
 
   /// What came of connections that have no request yet, as totals since the start.
@@ -73,6 +66,8 @@ class Metrics {
   void count_auth_failure(std::string_view reason);
   /// "done" or "failed".
   void count_key_reload(std::string_view outcome);
+  /// "applied", "unchanged" or "failed".
+  void count_config_reload(std::string_view outcome);
 
   /// `requested` is one of few values, never what a client sent.
   void count_api_version(std::string_view requested, std::string_view applied);
@@ -89,6 +84,9 @@ class Metrics {
   /// A schema that is not enforced as it is; `keyword` is one of JSON Schema's, or "other".
   void count_constraint_refusal(std::string_view kind, std::string_view keyword);
   void count_constraint_relaxed();
+
+  /// How often the kernel killed a process of this cgroup; a page without it has no such line.
+  void publish_oom_kills(std::uint64_t total);
 
   /// Once, at start.
   void set_build_info(std::string_view version, std::string_view libllama);

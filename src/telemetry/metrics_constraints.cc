@@ -20,6 +20,8 @@ class ConstraintExport {
         built_(registry.counter("zerohop_constraint_masks_total", {"miss"})),
         found_(registry.counter("zerohop_constraint_masks_total", {"hit"})),
         mask_time_(registry.counter("zerohop_constraint_mask_microseconds_total")),
+        resamples_(registry.counter("anthropic_kernel_schema_resamples_total")),
+        resample_time_(registry.counter("anthropic_kernel_schema_resample_microseconds_total")),
         legal_mass_(registry.gauge("zerohop_constraint_legal_mass")),
         mask_time_max_(registry.gauge("zerohop_constraint_mask_microseconds_max")),
         machines_(registry.gauge("zerohop_constraint_machines")),
@@ -38,7 +40,10 @@ class ConstraintExport {
     found_.publish(counts.mask_hits);
     const double misses = static_cast<double>(counts.misses);
     legal_mass_.set(counts.misses == 0 ? 0.0 : counts.legal_mass / misses);
-    mask_time_.publish(static_cast<std::uint64_t>(to_seconds(counts.mask_time) * 1e6));
+    const auto mask_time = static_cast<std::uint64_t>(to_seconds(counts.mask_time) * 1e6);
+    mask_time_.publish(mask_time);
+    resamples_.publish(counts.misses);
+    resample_time_.publish(mask_time);
     mask_time_max_.set(to_seconds(counts.mask_time_max) * 1e6);
     machines_.set(counts.machines);
     mask_bytes_.set(static_cast<double>(counts.mask_bytes));
@@ -48,7 +53,7 @@ class ConstraintExport {
  private:
   Counter checked_, missed_, redrawn_, closing_, forced_;
   Counter closed_early_, refused_;
-  Counter built_, found_, mask_time_;
+  Counter built_, found_, mask_time_, resamples_, resample_time_;
   Gauge legal_mass_, mask_time_max_, machines_, mask_bytes_, machine_bytes_;
 };
 

@@ -33,16 +33,17 @@ std::string metrics_markdown() {
   std::string out =
       "# Metrics\n"
       "\n"
-      "Generated from `src/telemetry/metric_table.cc`; a test compares the two. To write it anew:\n"
+      "Generated from `src/telemetry/metric_table_*.cc`; a test compares the two. To write it "
+      "anew:\n"
       "`ZEROHOP_GOLDEN_UPDATE=1 ./dev test telemetry`.\n"
       "\n"
       "`GET /metrics` answers in the Prometheus text format. Every series carries the labels "
       "`instance_id`\n"
-      "and `pool` besides those named here. A family holds at most " +
+      "and `pool` besides those named here. A family holds at most `metrics.series_max` series (" +
       std::to_string(MetricsRegistry::kSeriesPerFamilyMax) +
-      " series; further label values are\ncounted together under `" +
+      ");\nfurther label values are counted together under `" +
       std::string(MetricsRegistry::kOverflowLabel) +
-      "`.\n"
+      "`. A gauge that has no value now is left out.\n"
       "\n"
       "Upper edges of the histogram buckets, in seconds: " +
       bucket_list() +

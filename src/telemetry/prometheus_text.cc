@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 #include "base/check.h"
 #include "base/utf8.h"
@@ -36,19 +35,29 @@ double in_unit(Duration duration, MetricUnit unit) {
   return unit == MetricUnit::kMilliseconds ? nanoseconds / 1e6 : nanoseconds / 1e9;
 }
 
+void append_number(std::string& out, double value) {
+  if (std::isnan(value)) {
+    out.append("NaN");
+  } else if (std::isinf(value)) {
+    out.append(value > 0 ? "+Inf" : "-Inf");
+  } else {
+    char buffer[32];
+    constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+    const bool whole = std::trunc(value) == value && std::abs(value) < kExactIntegers;
+    const std::to_chars_result end =
+        whole ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value))
+              : std::to_chars(buffer, buffer + sizeof buffer, value);
+    ZH_CHECK(end.ec == std::errc{});
+    out.append(buffer, end.ptr);
+  }
+}
+
 }  // namespace
 
 std::string format_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  char buffer[32];
-  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
-  const bool whole = std::trunc(value) == value && std::abs(value) < kExactIntegers;
-  const std::to_chars_result end =
-      whole ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value))
-            : std::to_chars(buffer, buffer + sizeof buffer, value);
-  ZH_CHECK(end.ec == std::errc{});
-  return {buffer, end.ptr};
+  std::string out;
+  append_number(out, value);
+  return out;
 }
 
 void append_family_head(std::string& out, const MetricSpec& spec) {
@@ -58,35 +67,45 @@ void append_family_head(std::string& out, const MetricSpec& spec) {
   out.append(metric_kind_name(spec.kind)).push_back('\n');
 }
 
-void append_sample(std::string& out, std::string_view name, std::span<const MetricLabel> labels,
-                   double value) {
-  out.append(name);
-  char separator = '{';
+std::string label_text(std::span<const MetricLabel> labels) {
+  std::string out;
   for (const MetricLabel& label : labels) {
-    out.push_back(separator);
-    separator = ',';
+    if (!out.empty()) out.push_back(',');
     out.append(label.name).append("=\"");
     append_label_value(out, label.value);
     out.push_back('"');
   }
-  if (!labels.empty()) out.push_back('}');
-  out.push_back(' ');
-  out.append(format_number(value)).push_back('\n');
+  return out;
 }
 
-void append_histogram(std::string& out, const MetricSpec& spec, std::span<const MetricLabel> labels,
+void append_sample(std::string& out, std::string_view name, std::string_view labels, double value) {
+  out.append(name);
+  if (!labels.empty()) {
+    out.push_back('{');
+    out.append(labels);
+    out.push_back('}');
+  }
+  out.push_back(' ');
+  append_number(out, value);
+  out.push_back('\n');
+}
+
+void append_histogram(std::string& out, const MetricSpec& spec, std::string_view labels,
                       const metric_cells::HistogramCell& cell) {
-  const std::string bucket_name = std::string(spec.name) + "_bucket";
-  std::vector<MetricLabel> with_edge(labels.begin(), labels.end());
-  with_edge.push_back({"le", {}});
+  const std::string begin = std::string(spec.name) + "_bucket{" + std::string(labels) +
+                            (labels.empty() ? "le=\"" : ",le=\"");
   std::uint64_t cumulated = 0;
   for (std::size_t i = 0; i < cell.buckets.size(); ++i) {
     cumulated += cell.buckets[i].load(std::memory_order_relaxed);
-    const std::string edge = i < kHistogramBounds.size()
-                                 ? format_number(in_unit(kHistogramBounds[i], spec.unit))
-                                 : std::string("+Inf");
-    with_edge.back().value = edge;
-    append_sample(out, bucket_name, with_edge, static_cast<double>(cumulated));
+    out.append(begin);
+    if (i < kHistogramBounds.size()) {
+      append_number(out, in_unit(kHistogramBounds[i], spec.unit));
+    } else {
+      out.append("+Inf");
+    }
+    out.append("\"} ");
+    append_number(out, static_cast<double>(cumulated));
+    out.push_back('\n');
   }
   const Duration sum(cell.sum_nanoseconds.load(std::memory_order_relaxed));
   append_sample(out, std::string(spec.name) + "_sum", labels, in_unit(sum, spec.unit));

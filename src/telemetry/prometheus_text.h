@@ -20,12 +20,14 @@ struct MetricLabel {
 /// The HELP and TYPE lines of a family.
 void append_family_head(std::string& out, const MetricSpec& spec);
 
-/// `name{labels} value` and a line end.
-void append_sample(std::string& out, std::string_view name, std::span<const MetricLabel> labels,
-                   double value);
+/// `name="value",…`: what stands between the braces of a sample, made once for each series.
+std::string label_text(std::span<const MetricLabel> labels);
+
+/// `name{labels} value` and a line end; `labels` of label_text(), perhaps empty.
+void append_sample(std::string& out, std::string_view name, std::string_view labels, double value);
 
 /// The `_bucket`, `_sum` and `_count` lines of one histogram series, in the unit of `spec`.
-void append_histogram(std::string& out, const MetricSpec& spec, std::span<const MetricLabel> labels,
+void append_histogram(std::string& out, const MetricSpec& spec, std::string_view labels,
                       const metric_cells::HistogramCell& cell);
 
 /// The shortest text that reads back as `value`; integers below 2^53 without exponent; "NaN",

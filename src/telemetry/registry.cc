@@ -1,6 +1,7 @@
 #include "telemetry/registry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -8,13 +9,26 @@
 #include "telemetry/prometheus_text.h"
 
 namespace zerohop {
+namespace {
+
+// One text for all label values. No length of a value can make two lists look alike.
+std::string key_of(std::span<const std::string_view> values) {
+  std::string key;
+  for (const std::string_view value : values) {
+    key.append(std::to_string(value.size())).push_back(':');
+    key.append(value);
+  }
+  return key;
+}
+
+}  // namespace
 
 struct MetricsRegistry::Series {
-  std::vector<std::string> values;  // of the family's labels, in the table's order
+  std::string labels;  // as they stand on the page, between the braces
   std::variant<metric_cells::CounterCell, metric_cells::GaugeCell, metric_cells::HistogramCell>
       cell;
 
-  Series(MetricKind kind, std::vector<std::string> label_values) : values(std::move(label_values)) {
+  Series(MetricKind kind, std::string label_text) : labels(std::move(label_text)) {
     if (kind == MetricKind::kGauge) cell.emplace<metric_cells::GaugeCell>();
     if (kind == MetricKind::kHistogram) cell.emplace<metric_cells::HistogramCell>();
   }
@@ -23,45 +37,56 @@ struct MetricsRegistry::Series {
 struct MetricsRegistry::Family {
   const MetricSpec* spec;
   std::vector<std::unique_ptr<Series>> series;  // owned one by one: handles point into them
-
-  Series* find(std::span<const std::string_view> values) const {
-    for (const auto& candidate : series) {
-      if (std::ranges::equal(candidate->values, values)) return candidate.get();
-    }
-    return nullptr;
-  }
-
-  Series& add(std::span<const std::string_view> values) {
-    series.push_back(std::make_unique<Series>(
-        spec->kind, std::vector<std::string>(values.begin(), values.end())));
-    return *series.back();
-  }
+  std::unordered_map<std::string, Series*> by_values;
 };
 
-MetricsRegistry::MetricsRegistry(MetricsIdentity identity, std::span<const MetricSpec> table)
-    : identity_(std::move(identity)) {
+struct MetricsRegistry::FamilyView {
+  const MetricSpec* spec;
+  std::vector<const Series*> series;
+
+  void append(std::string& out) const;
+};
+
+MetricsRegistry::MetricsRegistry(MetricsIdentity identity, std::span<const MetricSpec> table,
+                                 std::size_t series_max)
+    : identity_(std::move(identity)), series_max_(std::max<std::size_t>(series_max, 2)) {
   families_.reserve(table.size());
-  for (const MetricSpec& spec : table) families_.push_back(Family{&spec, {}});
+  for (const MetricSpec& spec : table) {
+    places_.emplace(spec.name, families_.size());
+    families_.push_back(Family{&spec, {}, {}});
+  }
 }
 
 MetricsRegistry::~MetricsRegistry() = default;
 
 MetricsRegistry::Series& MetricsRegistry::find_or_add(std::string_view name, MetricKind kind,
                                                       LabelValues values) {
+  const auto place = places_.find(name);
+  ZH_CHECK(place != places_.end());
   const std::scoped_lock lock(mutex_);
-  const auto family = std::find_if(families_.begin(), families_.end(),
-                                   [name](const Family& f) { return f.spec->name == name; });
-  ZH_CHECK(family != families_.end());
-  ZH_CHECK(family->spec->kind == kind);
-  ZH_CHECK(family->spec->labels().size() == values.size());
+  Family& family = families_[place->second];
+  ZH_CHECK(family.spec->kind == kind);
+  ZH_CHECK(family.spec->labels().size() == values.size());
 
   const std::span<const std::string_view> wanted(values.begin(), values.size());
-  if (Series* found = family->find(wanted)) return *found;
+  const auto found = family.by_values.find(key_of(wanted));
+  if (found != family.by_values.end()) return *found->second;
   // One place is kept for the overflow series itself.
-  if (family->series.size() + 1 < kSeriesPerFamilyMax) return family->add(wanted);
+  if (family.series.size() + 1 < series_max_) return add(family, wanted);
   const std::vector<std::string_view> overflow(values.size(), kOverflowLabel);
-  if (Series* found = family->find(overflow)) return *found;
-  return family->add(overflow);
+  const auto shared = family.by_values.find(key_of(overflow));
+  return shared != family.by_values.end() ? *shared->second : add(family, overflow);
+}
+
+MetricsRegistry::Series& MetricsRegistry::add(Family& family,
+                                              std::span<const std::string_view> values) {
+  std::vector<MetricLabel> labels{{"instance_id", identity_.instance_id}, {"pool", identity_.pool}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    labels.push_back({family.spec->labels()[i], values[i]});
+  }
+  family.series.push_back(std::make_unique<Series>(family.spec->kind, label_text(labels)));
+  family.by_values.emplace(key_of(values), family.series.back().get());
+  return *family.series.back();
 }
 
 Counter MetricsRegistry::counter(std::string_view name, LabelValues values) {
@@ -84,35 +109,55 @@ void MetricsRegistry::at_scrape(std::function<void()> refresh) {
   refreshers_.push_back(std::move(refresh));
 }
 
-void MetricsRegistry::run_refreshers() const {
+void MetricsRegistry::refresh() const {
   const std::scoped_lock lock(scrape_mutex_);
   for (const auto& refresh : refreshers_) refresh();
 }
 
-std::string MetricsRegistry::prometheus_text() const {
-  run_refreshers();
+std::vector<MetricsRegistry::FamilyView> MetricsRegistry::view() const {
   const std::scoped_lock lock(mutex_);
-  std::string out;
+  std::vector<FamilyView> views;
+  views.reserve(families_.size());
   for (const Family& family : families_) {
-    if (family.series.empty()) continue;
-    const MetricSpec& spec = *family.spec;
-    append_family_head(out, spec);
-    for (const auto& series : family.series) {
-      std::vector<MetricLabel> labels{{"instance_id", identity_.instance_id},
-                                      {"pool", identity_.pool}};
-      for (std::size_t i = 0; i < series->values.size(); ++i) {
-        labels.push_back({spec.labels()[i], series->values[i]});
-      }
-      if (const auto* counter = std::get_if<metric_cells::CounterCell>(&series->cell)) {
-        append_sample(out, spec.name, labels, static_cast<double>(counter->value.load()));
-      } else if (const auto* gauge = std::get_if<metric_cells::GaugeCell>(&series->cell)) {
-        append_sample(out, spec.name, labels, gauge->value.load());
-      } else {
-        append_histogram(out, spec, labels, std::get<metric_cells::HistogramCell>(series->cell));
-      }
+    FamilyView& one = views.emplace_back(FamilyView{family.spec, {}});
+    one.series.reserve(family.series.size());
+    for (const auto& series : family.series) one.series.push_back(series.get());
+  }
+  return views;
+}
+
+void MetricsRegistry::FamilyView::append(std::string& out) const {
+  bool begun = false;
+  const auto begin = [&] {
+    if (!begun) append_family_head(out, *spec);
+    begun = true;
+  };
+  for (const Series* one : series) {
+    if (const auto* counter = std::get_if<metric_cells::CounterCell>(&one->cell)) {
+      begin();
+      const std::uint64_t value = counter->value.load(std::memory_order_relaxed);
+      append_sample(out, spec->name, one->labels, static_cast<double>(value));
+    } else if (const auto* gauge = std::get_if<metric_cells::GaugeCell>(&one->cell)) {
+      const double value = gauge->value.load(std::memory_order_relaxed);
+      if (std::isnan(value)) continue;
+      begin();
+      append_sample(out, spec->name, one->labels, value);
+    } else {
+      begin();
+      append_histogram(out, *spec, one->labels, std::get<metric_cells::HistogramCell>(one->cell));
     }
   }
+}
+
+std::string MetricsRegistry::render() const {
+  std::string out;
+  for (const FamilyView& family : view()) family.append(out);
   return out;
+}
+
+std::string MetricsRegistry::prometheus_text() const {
+  refresh();
+  return render();
 }
 
 }  // namespace zerohop

@@ -7,7 +7,7 @@
 //   lookup
 //
 // Owned by app, for the life of the process. All functions may be called from any thread; those
-// that give out handles take a lock and search (25 ns alone, more when threads meet), so code that
+// that give out handles take a lock and search (70 ns alone, more when threads meet), so code that
 // runs per token or per step fetches its handles at start. A name that the table does not hold, or
 // a kind or a number of labels that differs from it, is a bug and crashes.
 #pragma once
@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "telemetry/handles.h"
@@ -38,14 +39,15 @@ using LabelValues = std::initializer_list<std::string_view>;
 
 class MetricsRegistry {
  public:
-  /// Series of one family; label values beyond it are counted together under kOverflowLabel. A page
-  /// then stays under 1 MB, whatever clients send.
+  /// Series of one family, unless more are asked for; label values beyond it are counted together
+  /// under kOverflowLabel. A page then stays under 1 MB, whatever clients send.
   static constexpr std::size_t kSeriesPerFamilyMax = 200;
   static constexpr std::string_view kOverflowLabel = "other";
 
-  /// `table` must outlive the registry.
+  /// `table` must outlive the registry. `series_max`: of one family, at least 2.
   explicit MetricsRegistry(MetricsIdentity identity,
-                           std::span<const MetricSpec> table = metric_table());
+                           std::span<const MetricSpec> table = metric_table(),
+                           std::size_t series_max = kSeriesPerFamilyMax);
   ~MetricsRegistry();
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
@@ -59,19 +61,31 @@ class MetricsRegistry {
   /// place to copy a published snapshot into handles. It must not block and not scrape.
   void at_scrape(std::function<void()> refresh);
 
-  /// The page in the Prometheus text format, version 0.0.4. Families without a series are left out.
-  /// About 30 µs; the lock is held while it is written, so handle lookups may wait that long.
+  /// Runs what was given to at_scrape().
+  void refresh() const;
+
+  /// The page in the Prometheus text format, version 0.0.4, with the numbers of the last refresh().
+  /// Any thread, at any time: the lock is held only while it is noted which series there are.
+  /// Families without a series are left out, and so are gauges that are not a number: there is no
+  /// value now. 0.12 ms for a page of 90 kB, 1.7 ms for one of 1,000 tenants.
+  std::string render() const;
+
+  /// refresh() and render().
   std::string prometheus_text() const;
 
  private:
   struct Series;
   struct Family;
+  struct FamilyView;
 
   Series& find_or_add(std::string_view name, MetricKind kind, LabelValues values);
-  void run_refreshers() const;
+  Series& add(Family& family, std::span<const std::string_view> values);
+  std::vector<FamilyView> view() const;
 
   // Constant after construction.
   const MetricsIdentity identity_;
+  const std::size_t series_max_;
+  std::unordered_map<std::string_view, std::size_t> places_;  // of families, by name
 
   mutable std::mutex mutex_;
   std::vector<Family> families_;  // guarded by mutex_; series are never removed or moved

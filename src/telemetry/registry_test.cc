@@ -89,6 +89,42 @@ TEST(MetricsRegistry, LeavesOutFamiliesWithoutASeries) {
   EXPECT_EQ(registry.prometheus_text(), "");
 }
 
+TEST(MetricsRegistry, LeavesOutGaugesThatHaveNoValueNow) {
+  MetricsRegistry registry(kIdentity, kSmallTable);
+  Gauge load = registry.gauge("test_load");
+  load.set(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(registry.prometheus_text(), "");
+  load.set(1);
+  EXPECT_NE(registry.prometheus_text().find("test_load{"), std::string::npos);
+}
+
+TEST(MetricsRegistry, KeepsValuesApartThatLookAlikeSideBySide) {
+  MetricsRegistry registry(kIdentity, kSmallTable);
+  registry.counter("test_requests_total", {"a", "bc"}).add();
+  EXPECT_EQ(registry.counter("test_requests_total", {"ab", "c"}).value(), 0u);
+  registry.counter("test_requests_total", {"1:", ""}).add();
+  EXPECT_EQ(registry.counter("test_requests_total", {"", "1:"}).value(), 0u);
+}
+
+TEST(MetricsRegistry, TakesAsManySeriesAsItIsTold) {
+  MetricsRegistry registry(kIdentity, kSmallTable, 1'000);
+  for (int i = 0; i < 2'000; ++i) {
+    registry.counter("test_requests_total", {std::to_string(i), "200"}).add();
+  }
+  const std::string text = registry.prometheus_text();
+  EXPECT_EQ(count_of(text, "\ntest_requests_total{"), 1'000u);
+  EXPECT_NE(text.find("route=\"other\",status=\"other\"} 1001\n"), text.npos);
+}
+
+TEST(MetricsRegistry, RendersWithoutRefreshing) {
+  MetricsRegistry registry(kIdentity, kSmallTable);
+  int refreshes = 0;
+  registry.gauge("test_load").set(3);
+  registry.at_scrape([&refreshes] { ++refreshes; });
+  EXPECT_NE(registry.render().find("} 3\n"), std::string::npos);
+  EXPECT_EQ(refreshes, 0);
+}
+
 TEST(MetricsRegistry, GivesTheSameSeriesForTheSameLabels) {
   MetricsRegistry registry(kIdentity, kSmallTable);
   registry.counter("test_requests_total", {"/a", "200"}).add();
@@ -138,7 +174,7 @@ TEST(MetricsRegistry, MayBeScrapedWhileSeriesAreAddedAndCounted) {
 
 TEST(MetricsRegistryDeathTest, CrashesOnANameThatTheTableDoesNotHold) {
   MetricsRegistry registry(kIdentity, kSmallTable);
-  EXPECT_DEATH(registry.counter("test_unknown_total"), "families_.end");
+  EXPECT_DEATH(registry.counter("test_unknown_total"), "places_.end");
   EXPECT_DEATH(registry.gauge("test_requests_total", {"a", "b"}), "kind");
   EXPECT_DEATH(registry.counter("test_requests_total", {"only one"}), "labels");
 }
@@ -157,7 +193,7 @@ TEST(FormatNumber, IsShortAndExact) {
 TEST(AppendSample, ReplacesInvalidUtf8InLabelValues) {
   std::string out;
   const std::array labels{MetricLabel{"key", "a\xff"}};
-  append_sample(out, "test_load", labels, 1);
+  append_sample(out, "test_load", label_text(labels), 1);
   EXPECT_EQ(out, "test_load{key=\"a\xef\xbf\xbd\"} 1\n");
 }
 

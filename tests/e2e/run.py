@@ -98,6 +98,8 @@ def arguments():
                         help="with what tests/clients/package-lock.json names")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PROGRAM",
                         help="a Python with the clients of tests/clients/python/NAME.txt")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME=PATH",
+                        help="a program of others that tests run, such as prometheus")
     parser.add_argument("--compatibility", type=Path, metavar="FILE",
                         help="write the table of clients and features there")
     parser.add_argument("--only", default="", help="part of the names of the tests to run")
@@ -108,7 +110,8 @@ def arguments():
 
 def installed(options):
     pythons = dict(word.split("=", 1) for word in options.python)
-    return Installed(options.node, options.node_modules, {"main": sys.executable, **pythons})
+    return Installed(options.node, options.node_modules, {"main": sys.executable, **pythons},
+                     dict(word.split("=", 1) for word in options.program))
 
 
 def main():

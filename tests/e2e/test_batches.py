@@ -1,8 +1,9 @@
 """Message batches over the wire: life cycle, and a restart in the middle."""
 import json
 
+from support.admin import AdminServer
 from support.http import check_error
-from support.prompts import user
+from support.prompts import capital, user
 from support.waiting import wait_until
 
 
@@ -81,3 +82,34 @@ def test_bad_batches_are_refused_with_the_path_of_the_field(context):
         assert check_error(reply, 400, "invalid_request_error").startswith(path), (path, reply)
     reply = context.scripted.request("GET", "/v1/messages/batches/msgbatch_none")
     check_error(reply, 404, "not_found_error")
+
+
+def test_a_batch_cannot_get_around_the_budget_of_its_key(context):
+    folder = context.sandbox.path("-batches")
+    admin = AdminServer(context, "--key-store", str(context.sandbox.path(".keys")),
+                        "--usage-folder", str(context.sandbox.path("-usage")),
+                        config=f"batches:\n  folder: {folder}\n")
+    budget = 120
+    key = admin.good("POST", "/admin/keys", {"limits": {"tokens_per_day": budget}})
+    headers = {"x-api-key": key["key"]}
+    server = admin.server
+    items = [{"custom_id": f"r{i}", "params": capital(max_tokens=8)} for i in range(20)]
+    batch = server.request("POST", "/v1/messages/batches", {"requests": items}, headers).json()
+    path = f"/v1/messages/batches/{batch['id']}"
+    wait_until(lambda: server.request("GET", path, headers=headers).json()["processing_status"]
+               == "ended", "the batch does not end")
+    lines = server.request("GET", path + "/results", headers=headers).body.splitlines()
+    found = [json.loads(line)["result"] for line in lines]
+    usages = [one["message"]["usage"] for one in found if one["type"] == "succeeded"]
+    errors = [one["error"]["error"] for one in found if one["type"] == "errored"]
+    assert usages and errors and len(usages) + len(errors) == 20, found
+    served = sum(usage["input_tokens"] + usage["output_tokens"] for usage in usages)
+    assert served <= budget, served
+    assert all(error["type"] == "rate_limit_error" and f"key {key['id']}" in error["message"]
+               for error in errors), errors
+    row, = admin.good("GET", "/admin/usage?by=key")["usage"]
+    assert row["requests"] == len(usages) and \
+        row["uncached_input_tokens"] + row["output_tokens"] == served, (row, served)
+    # What is left is the same for an interactive request.
+    reply = server.request("POST", "/v1/messages", b"{", headers)
+    assert int(reply.headers["anthropic-ratelimit-tokens-remaining"]) == budget - served, reply

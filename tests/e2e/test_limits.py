@@ -5,6 +5,7 @@ import json
 import re
 import signal
 
+from support.admin import AdminServer
 from support.parallel import in_parallel
 from support.prompts import MODEL, capital, endless
 from support.stream import OpenStream
@@ -137,3 +138,90 @@ def test_a_crash_gives_nobody_back_what_was_spent(context):
     assert server.wait_exit() == 0
     server = start()
     assert 100_000 - used - lease <= left(server) <= 100_000 - used, left(server)
+
+
+def test_a_rate_in_requests_becomes_tokens_and_caps_name_limit_and_key(context):
+    admin = AdminServer(context, "--key-store", str(context.sandbox.path(".keys")),
+                        config="limits:\n  rate_limit: 10000/minute\n")
+    key = admin.good("POST", "/admin/keys", {"limits": {"max_input_tokens": 60,
+                                                        "max_output_tokens": 8}})
+    reply = admin.messages(key["key"], capital(max_tokens=4))
+    assert reply.status == 200, reply
+    # The documented example: 210 tokens a request.
+    assert reply.headers["anthropic-ratelimit-tokens-limit"] == "2100000", reply.headers
+    refused = admin.messages(key["key"], capital(max_tokens=9))
+    assert refused.status == 400, refused
+    assert f"max_output_tokens of key {key['id']}: 9 asked, at most 8 allowed" in \
+        refused.json()["error"]["message"], refused
+    refused = admin.messages(key["key"], capital(max_tokens=4, system="Long. " * 40))
+    assert refused.status == 400 and refused.headers["x-should-retry"] == "false", refused
+    assert re.search(rf"max_input_tokens of key {key['id']}: \d+ asked, at most 60 allowed",
+                     refused.json()["error"]["message"]), refused
+
+
+def test_little_left_lowers_the_answer_only_for_who_asks_for_it(context):
+    admin = AdminServer(context, "--key-store", str(context.sandbox.path(".keys")))
+    limits = {"output_tokens_per_minute": 20}
+    strict = admin.good("POST", "/admin/keys", {"limits": limits})
+    lowered = admin.good("POST", "/admin/keys", {"limits": {**limits, "lower_output_cap": 1}})
+    refused = admin.messages(strict["key"], endless(50))
+    assert refused.status == 400 and refused.json()["error"]["message"].endswith(
+        f"output_tokens_per_minute of key {strict['id']}: 50 asked, at most 20 allowed"), refused
+    cut = admin.messages(lowered["key"], endless(50))
+    assert cut.status == 200 and cut.json()["usage"]["output_tokens"] == 20, cut
+    assert cut.headers["anthropic-limit-applied"] == "key output_tokens_per_minute", cut.headers
+    # A limit that is raised holds for the next request.
+    admin.good("POST", f"/admin/keys/{strict['id']}", {"limits": {"output_tokens_per_minute": 60}})
+    assert admin.messages(strict["key"], endless(50)).status == 200
+
+
+def test_the_admin_api_tells_the_usage_that_the_replies_showed(context):
+    folder = context.sandbox.path("-usage")
+    admin = AdminServer(context, "--key-store", str(context.sandbox.path(".keys")),
+                        "--usage-folder", str(folder),
+                        config="instance:\n  labels:\n    corpus_version: '20240601'\n")
+    shown = {}
+    for name in ("one", "two"):
+        key = admin.good("POST", "/admin/keys", {"name": name})
+        total = shown.setdefault(key["id"], [0, 0, 0])
+        for tokens in range(1, 4):
+            usage = admin.messages(key["key"], capital(max_tokens=tokens)).json()["usage"]
+            for place, field in enumerate(("input_tokens", "cache_read_input_tokens",
+                                           "output_tokens")):
+                total[place] += usage[field]
+    rows = admin.good("GET", "/admin/usage?by=key,model,day,label:corpus_version")["usage"]
+    assert {row["key"]: [row["uncached_input_tokens"], row["cached_input_tokens"],
+                         row["output_tokens"]] for row in rows} == shown, (rows, shown)
+    assert all(row["labels"] == {"corpus_version": "20240601"} and row["model"] == MODEL
+               and row["requests"] == 3 for row in rows), rows
+    reply = admin.ask("GET", "/admin/usage?by=key", headers={"accept": "text/csv"})
+    assert reply.headers["content-type"].startswith("text/csv"), reply.headers
+    table = list(csv.DictReader(io.StringIO(reply.body.decode())))
+    assert {row["key"] for row in table} == set(shown), table
+    # The command reads the same.
+    done = context.zerohop("usage", "--usage-folder", folder, "--by", "key")
+    assert list(csv.DictReader(io.StringIO(done.stdout))) == table, done
+    refused = admin.ask("GET", "/admin/usage?from=yesterday")
+    assert refused.status == 400 and "2026-01-31" in refused.json()["error"]["message"], refused
+
+
+def test_a_tenant_that_is_erased_leaves_no_usage_and_is_inherited_by_nobody(context):
+    admin = AdminServer(context, "--key-store", str(context.sandbox.path(".keys")),
+                        "--usage-folder", str(context.sandbox.path("-usage")))
+
+    def make():
+        admin.good("POST", "/admin/tenants", {"name": "law", "limits": {"tokens_per_month": 100}})
+        return admin.good("POST", "/admin/keys", {"tenant": "law"})["key"]
+
+    def usage():
+        return admin.good("GET", "/admin/usage?by=tenant&tenant=law")["usage"]
+
+    key = make()
+    while admin.messages(key, capital(max_tokens=4)).status == 200:
+        pass
+    assert usage()[0]["output_tokens"] > 0
+    admin.good("DELETE", "/admin/tenants/law")
+    assert admin.messages(key, capital(max_tokens=4)).status == 401
+    wait_until(lambda: not usage(), lambda: f"still there: {usage()}")
+    assert admin.messages(make(), capital(max_tokens=4)).status == 200
+    assert usage()[0]["requests"] == 1

@@ -1,5 +1,6 @@
 """HTTPS: checked certificates, new ones while streams run, and clients that show their own."""
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -37,9 +38,9 @@ class Authority:
     def path(self, name):
         return str(self.folder / name)
 
-    def issue(self, name):
+    def issue(self, name, extensions=None):
         """Signs `name`.pem with the key `name`.key."""
-        (self.folder / "extensions").write_text(EXTENSIONS)
+        (self.folder / "extensions").write_text(extensions or EXTENSIONS)
         self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                       "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
         self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
@@ -180,6 +181,28 @@ def test_clients_show_certificates(context):
         raise AssertionError("served without a certificate")
     except (ssl.SSLError, ConnectionError):
         pass
+
+
+def test_a_certificate_stands_for_the_key_of_its_name(context):
+    authority = Authority(context)
+    authority.issue("first")
+    authority.install("first")
+    for name in ("laptop", "stranger"):
+        authority.issue(name, "basicConstraints=CA:FALSE\n")
+    store = context.sandbox.path(".keys")
+    done = context.zerohop("keys", "create", "--json", "--name", "laptop", "--key-store", store)
+    assert done.returncode == 0, done
+    key = json.loads(done.stdout)["id"]
+    asked = (f"  client_ca: {authority.path('ca.pem')}\n"
+             "  client_certificates: optional\n  client_identity: key\n")
+    server = context.start_server("--key-store", str(store), config=config(authority, asked))
+    status = {name: request(server, authority.client(name), path="/v1/models").status
+              for name in ("laptop", "stranger", None)}
+    assert status == {"laptop": 200, "stranger": 401, None: 401}, status
+    done = context.zerohop("keys", "revoke", key, "--key-store", store)
+    assert done.returncode == 0, done
+    wait_until(lambda: request(server, authority.client("laptop"),
+                               path="/v1/models").status == 401, "the revoked key still serves")
 
 
 def test_a_server_that_cannot_read_its_certificate_does_not_start(context):

@@ -1,12 +1,14 @@
 """Runs the benchmark programs: all short ones, or those of a name."""
 import subprocess
 
-from dev import build, model, peer, sysdeps
+from dev import admission_bench, build, model, peer, sysdeps
 from dev.common import ROOT, Failure
 from dev.constrain_bench import run as constrain
 
 # They take long or need another server, so they run only when they are asked for by name.
-BY_NAME_ONLY = ("peer", "soak", "memcap", "masks")
+BY_NAME_ONLY = ("peer", "soak", "memcap", "masks", "door")
+# These are no programs: they run several things and write one page.
+COLLECTIONS = {"constrain": constrain.run, "admission": admission_bench.run}
 PEER_REPORT = ROOT / "docs/measurements/peer_bench.md"
 
 
@@ -37,8 +39,8 @@ def words_for(path, args, sources):
 
 
 def run(args, sources):
-    if args.name == "constrain":
-        return constrain.run(args, sources)
+    if args.name in COLLECTIONS:
+        return COLLECTIONS[args.name](args, sources)
     sysdeps.require(["build", "bench"], args.yes)
     model.ModelDownload(sources).start().wait()
     folder = build.build("bench", args.llama, sources, targets(args.name))

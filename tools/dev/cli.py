@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 
-from dev import bench, build, bundle, clients, llama, model, runner, sim_trace, sysdeps
+from dev import (bench, build, bundle, clients, deploy_tools, llama, model, runner, sim_trace,
+                 syscalls, sysdeps)
 from dev.checks import all as checks
 from dev.common import ROOT, Failure, say
 from dev.tally import Tally
@@ -42,6 +43,8 @@ def parser():
     command.add_argument("name", nargs="?", default="", help="only programs of this name")
     command.add_argument("--peer", metavar="PATH", help="a llama-server for `bench peer` (default: "
                          "the pinned release, compiled once)")
+    command = add("syscalls", do_syscalls, "count the system calls of a served request with strace")
+    command.add_argument("--program", metavar="PATH", help="a zerohop (default: built here)")
     command = add("san", do_san, "run the compiled tests under a sanitizer")
     command.add_argument("kind", choices=sorted(SANITIZERS))
     command.add_argument("name", nargs="?", default="", help="only tests with this in their name")
@@ -105,6 +108,8 @@ def do_test(args, sources):
 
 
 def all_tests(args, sources):
+    if args.name == "deploy":  # needs nothing built
+        return runner.deploy_tests(sources, deploy_tools.DeployTools(sources).start())
     sysdeps.require(["build", "test"], args.yes)
     download = model.ModelDownload(sources).start()
     if args.name in ("", "e2e", "checks"):
@@ -117,8 +122,9 @@ def all_tests(args, sources):
     result.add(runner.ctest(request))
     if result.passed + result.failed() == 0:
         libraries = clients.ClientLibraries(sources).start()
+        tools = deploy_tools.DeployTools(sources).start()
         result.add(runner.end_to_end(runner.EndToEndRun(build.program(folder), sources, libraries,
-                                                        args.name)))
+                                                        tools, args.name)))
     return result
 
 
@@ -132,12 +138,15 @@ def whole_groups(args, sources, download):
     if name == "checks":
         return result
     libraries = clients.ClientLibraries(sources).start()
+    tools = deploy_tools.DeployTools(sources).start()
     targets = ["zerohop", "zh_fake_server"] if name == "e2e" else []
     folder = build.build("relassert", args.llama, sources, targets)
     download.wait()
     if name == "":
         result.add(runner.ctest(runner.CtestRun(folder)))
-    result.add(runner.end_to_end(runner.EndToEndRun(build.program(folder), sources, libraries)))
+        result.add(runner.deploy_tests(sources, tools))
+    result.add(runner.end_to_end(runner.EndToEndRun(build.program(folder), sources, libraries,
+                                                    tools)))
     return result
 
 
@@ -157,6 +166,10 @@ def do_check(args, sources):
 
 def do_bench(args, sources):
     return bench.run(args, sources)
+
+
+def do_syscalls(args, sources):
+    return syscalls.run(args, sources)
 
 
 def do_san(args, sources):

@@ -19,7 +19,9 @@ PYTHON_CLIENTS = {"anthropic-0": CLIENTS / "python/anthropic-0.txt",
 
 
 def requirement_files():
-    return [E2E / "requirements.txt", *PYTHON_CLIENTS.values()]
+    """What pip installs for tests: for those of deploy/ too."""
+    return [E2E / "requirements.txt", ROOT / "tests/deploy/requirements.txt",
+            *PYTHON_CLIENTS.values()]
 
 
 def node(sources):

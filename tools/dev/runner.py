@@ -11,11 +11,14 @@ from dev import tally
 from dev.checks.all import run_tree_checks
 from dev.clients import ClientLibraries
 from dev.common import ROOT, Failure, jobs, say
+from dev.deploy_tools import DeployTools
 from dev.python_env import environment
 from dev.tally import Tally
 
 E2E = ROOT / "tests/e2e/run.py"
 E2E_REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"
+DEPLOY = ROOT / "tests/deploy/run.py"
+DEPLOY_REQUIREMENTS = ROOT / "tests/deploy/requirements.txt"
 COMPATIBILITY = ROOT / "docs/COMPATIBILITY.md"
 SUPPRESSIONS = ROOT / "tools/dev/suppressions"
 
@@ -90,23 +93,37 @@ class EndToEndRun:
     program: object
     sources: object
     clients: ClientLibraries  # started
+    tools: DeployTools        # started
     name: str = ""            # part of the names of the tests to run; empty for all
 
 
 def end_to_end(request):
     """Runs the end-to-end tests and returns their tally."""
     python = environment("e2e", [str(E2E_REQUIREMENTS)], request.sources.wheels) / "bin/python"
-    words = [str(python), str(E2E), "--zerohop", str(request.program), *request.clients.flags()]
+    words = [str(python), str(E2E), "--zerohop", str(request.program), *request.clients.flags(),
+             *request.tools.flags()]
     words += ["--only", request.name] if request.name else []
     if os.environ.get("ZEROHOP_GOLDEN_UPDATE"):
         words += ["--compatibility", str(COMPATIBILITY)]
+    return run_script(words, "tests/e2e/run.py")
+
+
+def deploy_tests(sources, tools):
+    """The tests of deploy/ (tests/deploy/run.py); `tools` is started. Returns their tally."""
+    folder = environment("deploy", [str(DEPLOY_REQUIREMENTS)], sources.wheels)
+    return run_script([str(folder / "bin/python"), str(DEPLOY), *tools.flags()],
+                      "tests/deploy/run.py")
+
+
+def run_script(words, name):
+    """Runs a script that prints a line for each test, and returns their tally."""
     process = subprocess.Popen(words, cwd=ROOT, text=True, errors="replace",
                                stdout=subprocess.PIPE)
     lines = []
     for line in process.stdout:
         print(line, end="", file=sys.stderr, flush=True)
         lines.append(line)
-    return tally.from_lines(lines, process.wait(), "tests/e2e/run.py")
+    return tally.from_lines(lines, process.wait(), name)
 
 
 def own_tests(name=""):

@@ -21,7 +21,8 @@ OPENAI = {"chat/completions": openai_shapes.CHAT, "completions": openai_shapes.C
           "embeddings": openai_shapes.EMBEDDINGS, "responses": openai_shapes.response}
 # Answers about the server itself; their own tests read them.
 OPERATIONS = re.compile(
-    r"(healthz|livez|health|metrics|api/hello|v1/health|system_info|instances|cache/misses|)")
+    r"(healthz|livez|health|metrics|api/hello|v1/health|system_info|instances|cache/misses|"
+    r"console|console/data|requests|requests/\w+|)")
 
 _complaints = []
 _lock = threading.Lock()

@@ -25,6 +25,12 @@ class Installed:
     node: str = ""
     node_modules: str = ""
     pythons: dict = field(default_factory=dict)
+    programs: dict = field(default_factory=dict)
+
+    def program(self, name):
+        if name not in self.programs:
+            raise SetupFailure(f"{name} is not there (./dev test gets it)")
+        return self.programs[name]
 
     def python(self, name):
         if name not in self.pythons:

@@ -1,0 +1,112 @@
+#include "app/queue_door.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "app/handlers.h"
+#include "app/request_context.h"
+
+namespace zerohop {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAdviceMin{500};
+constexpr milliseconds kAdviceMax{60'000};
+constexpr int kAdvicePart = 8;
+constexpr std::string_view kCausePrefix = "queue;";
+
+// Requests that end in the engine's queue.
+bool asks_for_text(std::string_view path) {
+  constexpr std::string_view kEndings[] = {"/messages", "/completions", "/responses"};
+  return std::ranges::any_of(kEndings,
+                             [path](std::string_view ending) { return path.ends_with(ending); });
+}
+
+// What the head leaves open: the body may ask for another class.
+struct Classes {
+  PriorityClass best = PriorityClass::kStandard;
+  bool may_step_back = false;
+};
+
+Classes classes_of(const RequestTenant& tenant, std::string_view path) {
+  const bool openai = is_openai_path(path);
+  const PriorityClass unasked = openai ? PriorityClass::kPriority : PriorityClass::kStandard;
+  return {tenant.priority.value_or(unasked), openai};
+}
+
+DoorView view_of(const Service& service, TenantId tenant, PriorityClass priority) {
+  const Tier& tier = service.tier();
+  return {tier.snapshot(), service.clock.now(),
+          milliseconds(service.config.engine.itl_objective_ms),
+          service.tier().loop().in_front(tenant, priority)};
+}
+
+Result<void> check_bounds(const Service& service, TenantId tenant) {
+  const std::optional<QueueBound> bound = service.tier().loop().full_for(tenant);
+  if (!bound) return {};
+  Error error{ErrorCode::kOverloaded, std::string(queue_bound_text(*bound)), "", kAdviceMin,
+              queue_bound_detail(*bound)};
+  advise_by_queue(service, error);
+  return error;
+}
+
+}  // namespace
+
+Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
+                                 const RequestContext& context) {
+  if (!asks_for_text(head.path)) return {};
+  const Config& config = context.live->config;
+  const RequestTenant tenant = tenant_of(config, context.caller, head.headers);
+  ZH_RETURN_IF_ERROR(check_bounds(service, tenant.tenant));
+  const Classes classes = classes_of(tenant, head.path);
+  ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(config));
+  Duration wait_max = waits[static_cast<std::size_t>(classes.best)];
+  if (classes.may_step_back) wait_max = *std::max_element(waits.begin(), waits.end());
+  const DoorView view = view_of(service, tenant.tenant, classes.best);
+  ZH_RETURN_IF_ERROR(check_wait(view, wait_max));
+  const auto schedule = read_schedule(tenant, head, view.now);
+  if (!schedule.ok() || !schedule->deadline) return {};
+  return check_deadline(*schedule, AnswerShape::kStream, view);
+}
+
+Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question) {
+  ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(question.config));
+  DoorView view = view_of(service, question.schedule.tenant.tenant, question.priority);
+  view.max_tokens = question.max_tokens;
+  ZH_RETURN_IF_ERROR(check_wait(view, waits[static_cast<std::size_t>(question.priority)]));
+  return check_deadline(question.schedule, question.shape, view);
+}
+
+void advise_by_queue(const Service& service, Error& error) {
+  ServiceQuestion question;
+  question.itl_objective = milliseconds(service.config.engine.itl_objective_ms);
+  const auto estimate = estimate_service(service.tier().snapshot(), question);
+  const Duration wait = estimate ? estimate->queue_wait / kAdvicePart : Duration(kAdviceMin);
+  error.retry_after = std::clamp(std::chrono::ceil<milliseconds>(wait), kAdviceMin, kAdviceMax);
+}
+
+void tell_when_to_come_back(Service& service, Error& error) {
+  if (error.code != ErrorCode::kOverloaded && error.code != ErrorCode::kShed) return;
+  error.retry_after = service.retry_advice.spread(error.retry_after);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(error.retry_after).count();
+  error.message += "; try again in " + std::to_string(seconds) + " s";
+  if (error.detail.starts_with(kCausePrefix)) {
+    service.queue_metrics.count_refusal(error.detail.substr(kCausePrefix.size()));
+  }
+}
+
+int overload_status(const RequestHead* head, const RequestContext& context) {
+  if (const auto own = context.caller.tenant->overload_status) return *own;
+  OverloadStatus status = context.live->config.queue.overload_status;
+  if (context.profile != nullptr) {
+    status = context.profile->overload_status;
+  } else if (head != nullptr && !is_openai_path(head->path)) {
+    const std::string_view version = head->headers.find("anthropic-version").value_or("");
+    status = context.live->wire_profiles.find(version).overload_status;
+  }
+  return status == OverloadStatus::k503 ? 503 : error_traits(ErrorCode::kOverloaded).status;
+}
+
+}  // namespace zerohop

@@ -1,0 +1,57 @@
+// The queue's door: whether a request can be served in time, asked before anything is spent on it.
+//
+//   head ─▶ check_queue_at_head()    full queue, longest wait, deadline, at its very best
+//           body ─ worker: parse, tokenise
+//        ─▶ check_queue_at_submit()  the same for what it is: its class, its shape
+//        ─▶ engine       what of the prompt is cached is known there: a last look
+//
+// Both predict the time to the first token from what the engine published last and from what waits
+// in front of a request of that tenant and class (core/service_estimate.h, engine/queue_books.h).
+// What of the prompt has to be computed is unknown, so its own prefill is taken to cost nothing:
+// nobody is refused here who could still be in time. Where nothing is known yet, or a place is
+// free, nobody is refused for waiting.
+//
+// A refusal says when to come back: when the queue has shrunk to what was granted, spread over a
+// quarter more, so that those who were refused together do not come back together; at most 60 s,
+// because older clients ignore longer waits.
+//
+// I/O thread.
+#pragma once
+
+#include "app/request_schedule.h"
+#include "app/service.h"
+#include "core/error.h"
+#include "http/message.h"
+
+namespace zerohop {
+
+struct RequestContext;
+
+/// Errors: kOverloaded, with advice; kInvalidRequest never (the handler reads the headers again).
+Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
+                                 const RequestContext& context);
+
+struct QueueQuestion {
+  const RequestSchedule& schedule;
+  const Config& config;  ///< live
+  AnswerShape shape = AnswerShape::kWhole;
+  PriorityClass priority = PriorityClass::kStandard;
+  std::uint32_t max_tokens = 0;  ///< of the answer
+};
+
+/// Errors: kOverloaded, with advice.
+Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question);
+
+/// For a refusal of which only is known that everything is taken: when an eighth of what waits will
+/// have gone, half a second at least.
+void advise_by_queue(const Service& service, Error& error);
+
+/// Spreads the advice of an overloaded_error over time, says in its message what its headers say,
+/// and counts its cause. Other errors stay as they are.
+void tell_when_to_come_back(Service& service, Error& error);
+
+/// The HTTP status of overloaded_error for a request: as its tenant, its wire profile or the
+/// configuration says, in that order. `head` may be null.
+int overload_status(const RequestHead* head, const RequestContext& context);
+
+}  // namespace zerohop

@@ -1,0 +1,63 @@
+#include "app/request_end.h"
+
+#include <utility>
+#include <vector>
+
+#include "api/error_body.h"
+#include "app/request_context.h"
+#include "app/request_log.h"
+
+namespace zerohop {
+namespace {
+
+// Only POST bodies make work; probes and lists are counted by their route alone.
+bool is_model_request(const ExchangeSummary& summary) {
+  return summary.head != nullptr && summary.head->method == "POST" && !summary.route.empty() &&
+         context_of(summary.ticket) != nullptr;
+}
+
+using StateTimes = std::vector<std::pair<std::string_view, Duration>>;
+
+StateTimes states_of(const RequestRecord& record) {
+  StateTimes states;
+  for (std::size_t i = 0; i < kRequestStates; ++i) {
+    const Duration time = record.in_state[i];
+    const auto state = static_cast<RequestState>(i);
+    if (time > Duration::zero()) states.emplace_back(request_state_name(state), time);
+  }
+  return states;
+}
+
+void count(Service& service, const RequestContext& context, const RequestRecord& record) {
+  const StateTimes states = states_of(record);
+  FinishedRequest finished;
+  finished.tenant = record.tenant;
+  finished.status = record.status;
+  finished.ok = record.state == RequestState::kDone;
+  if (context.notes.failure) {
+    finished.error_type = anthropic_error_type(context.notes.failure->code);
+  }
+  finished.total = record.total;
+  finished.states = states;
+  finished.input_tokens = record.usage.prompt_tokens_computed();
+  finished.cached_tokens = record.usage.prompt_tokens_cached;
+  finished.output_tokens = record.usage.output_tokens;
+  finished.labels = record.labels;
+  service.request_metrics.count(finished);
+  for (const ToolResultNote& result : context.notes.tool_results) {
+    using Outcome = RequestMetrics::ToolOutcome;
+    service.request_metrics.count_tool_result(result.tool,
+                                              result.ok ? Outcome::kOk : Outcome::kError);
+  }
+}
+
+}  // namespace
+
+void finish_request(Service& service, const ExchangeSummary& summary) {
+  RequestRecord record = record_of(service, summary);
+  if (is_model_request(summary)) count(service, *context_of(summary.ticket), record);
+  log_record(record);
+  if (is_model_request(summary)) service.history.add(std::move(record));
+}
+
+}  // namespace zerohop
