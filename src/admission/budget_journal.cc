@@ -62,6 +62,16 @@ StoreResult<void> BudgetJournal::load() {
   }
 }
 
+// Schema 1 knew tenants by their names. What such a row says is taken over once; the next write is
+// under the number.
+BudgetJournal::FoundBudgets::iterator BudgetJournal::find_kept(const LimitIdentity& owner,
+                                                               const Place& place) {
+  const auto found = found_.find(place);
+  if (found != found_.end() || owner.owner != LimitOwner::kTenant) return found;
+  const auto named = found_.find(Place{owner.owner, owner.name, place.kind});
+  return named != found_.end() && named->second.tenant == TenantId{} ? named : found_.end();
+}
+
 void BudgetJournal::attach(const Limiter::NewBudget& made) {
   const std::scoped_lock lock(mutex_);
   const Place place{made.owner->owner, made.owner->id, made.kind};
@@ -76,7 +86,7 @@ void BudgetJournal::attach(const Limiter::NewBudget& made) {
     entry.seen = known->second.seen;
     entry.written = known->second.written;
     entry.budget->restore(known->second.budget->spent(), made.now);
-  } else if (const auto found = found_.find(place); found != found_.end()) {
+  } else if (const auto found = find_kept(*made.owner, place); found != found_.end()) {
     entry.written = found->second.spent;
     entry.budget->restore(found->second.spent, made.now);
     entry.seen = entry.budget->spent();  // nothing is written before something is spent

@@ -80,6 +80,8 @@ class BudgetJournal {
     Budget::Spent spent;
     TenantId tenant;
   };
+  using FoundBudgets = std::map<Place, Found>;
+  FoundBudgets::iterator find_kept(const LimitIdentity& owner, const Place& place);
   struct Write {
     Place place;
     TenantId tenant;
@@ -99,7 +101,7 @@ class BudgetJournal {
   const std::unique_ptr<Database> database_;  // of the calling thread, one at a time
 
   mutable std::mutex mutex_;
-  std::map<Place, Found> found_;    // guarded by mutex_: in the file, not attached yet
+  FoundBudgets found_;              // guarded by mutex_: in the file, not attached yet
   std::map<Place, Entry> entries_;  // guarded by mutex_
 };
 

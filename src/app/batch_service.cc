@@ -77,7 +77,8 @@ void BatchService::stop() {
 void BatchService::drop_owners(std::vector<TenantId> owners) {
   if (owners.empty()) return;
   asio::post(thread_, [this, owners = std::move(owners)] {
-    (void)store_->drop_owners(owners, service_.clock.wall());
+    gone_ = owners;
+    (void)store_->drop_owners(gone_, service_.clock.wall());
     asio::post(executor_, [this] { poll_soon(); });
   });
 }
@@ -93,6 +94,11 @@ void BatchService::poll_soon() {
   if (stopping_) return;
   asio::post(thread_, [this] {
     const BatchRunnerState state = runner_.poll();
+    // A batch of an erased tenant that was open then has ended: now it can go as well.
+    if (!gone_.empty() && state.open < open_before_) {
+      (void)store_->drop_owners(gone_, service_.clock.wall());
+    }
+    open_before_ = state.open;
     asio::post(executor_, [this, state] { poll_later(state); });
   });
 }
@@ -141,7 +147,8 @@ void BatchService::settle_one(const BatchWork& work, const BatchAnswer& answer) 
   } else if (answer.wait) {
     runner_.give_back(key, service_.clock.now() + *answer.wait);
   } else if (may_pass(answer.message.error().code)) {
-    runner_.give_back(key);
+    const Duration wait = std::max<Duration>(answer.message.error().retry_after, kBusyPoll);
+    runner_.give_back(key, service_.clock.now() + wait);
   } else {
     runner_.settle({key, BatchOutcome::kErrored, anthropic_error_body(answer.message.error(), {})});
   }

@@ -78,7 +78,9 @@ class BatchService {
 
   // Batch thread
   BatchRunner runner_;
-  WorkerPool thread_{1};  // the last member: joined before anything else goes
+  std::vector<TenantId> gone_;   // batch thread: erased tenants
+  std::size_t open_before_ = 0;  // batch thread: batches, at the last poll
+  WorkerPool thread_{1};         // the last member: joined before anything else goes
 };
 
 }  // namespace zerohop

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/generation_call.h"
+#include "app/limit_settings.h"
 #include "app/messages_call.h"
 #include "app/request_tenant.h"
 
@@ -76,7 +77,12 @@ Awaitable<BatchAnswer> BatchWork::run() {
   if (!entered.ok()) co_return refused(entered.error());
   limit_ = std::move(entered).value();
   Result<PreparedCall> prepared = co_await prepare();
-  if (!prepared.ok()) co_return BatchAnswer{prepared.error()};
+  if (!prepared.ok()) {
+    // As for a single request: it counts where it was wrong.
+    const int status = error_traits(prepared.error().code).status;
+    if (status < 500 && status != 429) limit_.settle({}, limit_moment(service_.clock));
+    co_return BatchAnswer{prepared.error()};
+  }
   if (stop_) co_return BatchAnswer{cancelled()};
   ServedBy served{service_.tier().name(), service_.tier().window()};
   served.price = PriceUse::kBatch;

@@ -21,18 +21,14 @@ constexpr std::size_t kShownLive = 100;
 constexpr std::size_t kShownEnded = 50;
 constexpr std::size_t kListed = 200;
 
-bool shows(const ConsoleView& view, std::string_view tenant) {
-  return view.tenant.empty() || view.tenant == tenant;
-}
-
 json::array describe_live(const Service& service, const ConsoleView& view) {
   json::array all;
   const TimePoint now = service.clock.now();
   service.live_requests.each([&](const RequestContext& request, const std::string& path) {
-    const std::string& tenant = request.caller.tenant->name;
-    if (all.size() == kShownLive || !shows(view, tenant)) return;
+    const TenantRecord& tenant = *request.caller.tenant;
+    if (all.size() == kShownLive || !shows(view, tenant.number)) return;
     all.push_back({{"id", request.request_id},
-                   {"tenant", tenant},
+                   {"tenant", tenant.name},
                    {"path", path},
                    {"state", request_state_name(request.life.state())},
                    {"age_ms", to_milliseconds(request.life.age(now))},
@@ -46,7 +42,7 @@ json::array describe_live(const Service& service, const ConsoleView& view) {
 json::array describe_ended(const Service& service, const ConsoleView& view, std::size_t most) {
   json::array all;
   service.history.latest([&](const RequestRecord& record) {
-    if (shows(view, record.tenant)) all.push_back(describe_request(record));
+    if (shows(view, record.tenant_number)) all.push_back(describe_request(record));
     return all.size() < most;
   });
   return all;
@@ -84,6 +80,8 @@ void add_engine(const EngineSnapshot& engine, json::object& body) {
 }
 
 }  // namespace
+
+bool shows(const ConsoleView& view, TenantId tenant) { return !view || *view == tenant; }
 
 std::string console_data(const Service& service, const ConsoleView& view) {
   const EngineSnapshot engine = service.tier().snapshot();

@@ -2,17 +2,19 @@
 // ended requests. I/O thread.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/service.h"
+#include "core/tenant.h"
 
 namespace zerohop {
 
-/// Whose requests are shown.
-struct ConsoleView {
-  std::string_view tenant;  ///< only this one's; empty: everybody's
-};
+/// Whose requests are shown: this tenant's; nothing: everybody's. By number: a tenant that is made
+/// anew under an old name sees nothing of the old one.
+using ConsoleView = std::optional<TenantId>;
+
+bool shows(const ConsoleView& view, TenantId tenant);
 
 /// The numbers of the engine belong to the instance and are the same in every view.
 std::string console_data(const Service& service, const ConsoleView& view);

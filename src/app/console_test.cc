@@ -86,6 +86,39 @@ TEST(Console, ExplainsOneRequestAndKnowsNoOther) {
   EXPECT_EQ(get(server, "/v1/requests/req_nobody").status, 404);
 }
 
+TEST(Console, SaysWhyARequestWasRefusedAtTheDoor) {
+  TestServerOptions options;
+  Gate gate(0);
+  options.gate = &gate;
+  options.configure = [](Config& config) { config.limits.requests_max = 1; };
+  const RunningServer server(options);
+  std::thread client([&server] { say_hi(server); });
+  EXPECT_TRUE(eventually([&gate] { return gate.reached(); }));
+  const Answer refused = say_hi(server);
+  EXPECT_EQ(refused.status, 529);
+  const auto explained = look(server, "/v1/requests/" + refused.header("request-id"));
+  EXPECT_EQ(text_at(explained, "/error"), "overloaded");
+  EXPECT_EQ(text_at(explained, "/findings/0/about"), "refused");
+  gate.open();
+  client.join();
+}
+
+TEST(Console, RemembersNoStrangersWhereKeysAreAskedFor) {
+  const TestFolder folder;
+  const std::string path = folder.path() / "keys.sqlite";
+  const std::string key =
+      KeyStore::open(path).value()->create_key(NewKey{}, SteadyClock().wall())->text;
+  TestServerOptions options;
+  options.keys = path;
+  const RunningServer server(options);
+  EXPECT_EQ(say_hi(server, "wrong").status, 401);
+  EXPECT_EQ(say_hi(server, key).status, 200);
+  server.settle();
+  const auto data = look(server, "/v1/requests", key);
+  EXPECT_EQ(number_at(data, "/data/0/status"), 200);
+  EXPECT_EQ(text_at(data, "/data/1"), "(none)");
+}
+
 TEST(Console, ShowsAKeyTheRequestsOfItsOwnTenantAndTheAdminAll) {
   const TestFolder folder;
   const std::string path = folder.path() / "keys.sqlite";

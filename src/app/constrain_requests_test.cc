@@ -2,8 +2,10 @@
 // same reason.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <string>
 #include <vector>
 
@@ -152,23 +154,40 @@ TEST(ConstrainRequests, AgreeWithTheCheckWhereOptionsDecide) {
   EXPECT_LT(refused, schemas.size());
 }
 
-TEST(ConstrainRequests, AgreeWithTheCheckAboutTheTestSuite) {
+// One file of the JSON-Schema-Test-Suite, which is there where the data of the tests is.
+class ConstrainRequestsOfSuite : public testing::TestWithParam<fs::path> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConstrainRequestsOfSuite);
+
+std::vector<fs::path> files_of_suite() {
   const fs::path suite = "../shared/data/json-schema-test-suite/tests/draft2020-12";
-  if (!fs::is_directory(suite)) {
-    GTEST_SKIP() << "the JSON-Schema-Test-Suite is not here";
-  }
-  BothWays both;
+  std::vector<fs::path> files;
+  if (!fs::is_directory(suite)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(suite)) {
-    if (entry.path().extension() != ".json") continue;
-    std::ifstream stream(entry.path());
-    const std::string text((std::istreambuf_iterator<char>(stream)), {});
-    const auto groups = parse_json_node(text);
-    ASSERT_TRUE(groups.ok()) << entry.path();
-    for (const JsonNode& group : groups->items) {
-      both.expect_the_same(to_json_text(*group.find("schema")));
-    }
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+TEST_P(ConstrainRequestsOfSuite, AgreeWithTheCheck) {
+  std::ifstream stream(GetParam());
+  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const auto groups = parse_json_node(text);
+  ASSERT_TRUE(groups.ok());
+  BothWays both;
+  for (const JsonNode& group : groups->items) {
+    both.expect_the_same(to_json_text(*group.find("schema")));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, ConstrainRequestsOfSuite, testing::ValuesIn(files_of_suite()), [](const auto& tested) {
+      std::string name =
+          tested.param.parent_path().filename().string() + "_" + tested.param.stem().string();
+      std::ranges::replace_if(
+          name, [](char c) { return !std::isalnum(c, std::locale::classic()); }, '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace zerohop

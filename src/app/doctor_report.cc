@@ -99,7 +99,7 @@ void diagnose_preparation(const json::object& body, std::vector<Diagnosis>& foun
   std::string text = prepared ? "prepared as " + std::string(text_at(*preparation, "type"))
                               : "served as it is: " + std::string(text_at(*preparation, "reason"));
   const bool off = text_at(*preparation, "policy") == "off";
-  if (off) text += " (engine.prepare: safe looks for a faster form once)";
+  if (off) text += " (model.prepare: safe looks for a faster form once)";
   found.push_back({off ? Verdict::kAdvice : Verdict::kFine, "model", text});
 }
 

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "app/terminal_text.h"
+
 namespace zerohop {
 
 int exit_code(const Error& error) {
@@ -17,7 +19,7 @@ int exit_code(const Error& error) {
 }
 
 int report_failure(const Error& error) {
-  std::string line = "zerohop: " + error.message;
+  std::string line = terminal_text("zerohop: " + error.message);
   for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "app/json_text.h"
+#include "app/terminal_text.h"
 
 namespace zerohop {
 namespace {
@@ -256,7 +257,7 @@ Result<std::string> explanation_text(std::string_view body) {
     text += "  " + about + " " + std::string(text_at(*finding, "text")) + "\n";
   }
   if (findings->get_array().empty()) text += "  there is nothing to say against it\n";
-  return text;
+  return terminal_text(std::move(text));
 }
 
 Result<std::string> request_list_text(std::string_view body) {
@@ -272,7 +273,7 @@ Result<std::string> request_list_text(std::string_view body) {
   for (auto entry = data->get_array().rbegin(); entry != data->get_array().rend(); ++entry) {
     if (const json::object* request = entry->if_object()) text += request_line(*request);
   }
-  return text;
+  return terminal_text(std::move(text));
 }
 
 }  // namespace zerohop

@@ -153,8 +153,12 @@ class GenerationCall {
     const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
     for (PreparedGeneration& choice : call.choices) apply_schedule(schedule, shape, choice.request);
     const EngineRequest& first = call.choices.front().request;
-    const QueueQuestion question{schedule, context_.live->config, shape, first.scheduling.priority,
-                                 first.max_tokens};
+    const QueueQuestion question{schedule,
+                                 context_.live->config,
+                                 shape,
+                                 first.scheduling.priority,
+                                 first.max_tokens,
+                                 static_cast<std::uint32_t>(first.prompt.size())};
     ZH_RETURN_IF_ERROR(check_queue_at_submit(service_, question));
     std::vector<std::shared_ptr<TokenStream>> streams;
     for (PreparedGeneration& choice : call.choices) {

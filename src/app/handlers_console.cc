@@ -28,8 +28,8 @@ Awaitable<void> handle_page(Exchange& exchange) {
 }
 
 ConsoleView view_of(const Service& service, const Exchange& exchange, ConsoleReach reach) {
-  if (reach == ConsoleReach::kAll || !service.keys.asks_for_keys()) return {};
-  return {context_of(exchange.ticket())->caller.tenant->name};
+  if (reach == ConsoleReach::kAll || !service.keys.asks_for_keys()) return std::nullopt;
+  return context_of(exchange.ticket())->caller.tenant->number;
 }
 
 Awaitable<void> handle_data(const Service& service, Exchange& exchange, ConsoleReach reach) {
@@ -49,7 +49,7 @@ Awaitable<void> handle_request(const Service& service, Exchange& exchange, Conso
   const ConsoleView view = view_of(service, exchange, reach);
   const std::string id = exchange.parameters().get("id");
   const RequestRecord* record = service.history.find(id);
-  if (record == nullptr || (!view.tenant.empty() && record->tenant != view.tenant)) {
+  if (record == nullptr || !shows(view, record->tenant_number)) {
     Error none{ErrorCode::kNotFound,
                "no request '" + id + "' among the last " + std::to_string(RequestHistory::kKept) +
                    " that are over",

@@ -14,7 +14,8 @@ struct MachineRates {
   double matrix_flops_per_second = 0;  ///< Q8_0 weights by f32 rows, as in prefill; 0: likewise
 };
 
-/// Takes some tens of milliseconds. `threads`: at least 1. The first call of a process loads the
+/// Takes a tenth of a second or two, and at most an eighth of the free memory for that long.
+/// `threads`: at least 1; more than 32 are not used. The first call of a process loads the
 /// library's back ends (llama_backend.h).
 MachineRates measure_machine_rates(const Clock& clock, std::uint32_t threads);
 

@@ -11,7 +11,15 @@
 namespace zerohop {
 namespace {
 
-int run_with_config(const CommandLine& line) {
+// Read again, the configuration comes from the file of the start: one that is gone for a moment is
+// an error then, not a reason to serve with defaults.
+CommandLine with_its_file(CommandLine line, const Environment& environment) {
+  if (!line.config_file) line.config_file = users_config_file(environment);
+  return line;
+}
+
+int run_with_config(const CommandLine& typed) {
+  const CommandLine line = with_its_file(typed, process_environment());
   const auto read = [line, environment = process_environment(), seed = os_random_seed()] {
     return load_config_for(line, environment, seed);
   };

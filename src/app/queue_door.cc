@@ -54,6 +54,10 @@ Result<void> check_bounds(const Service& service, TenantId tenant) {
 
 }  // namespace
 
+PriorityClass best_class(const RequestTenant& tenant, std::string_view path) {
+  return classes_of(tenant, path).best;
+}
+
 Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
                                  const RequestContext& context) {
   if (!asks_for_text(head.path)) return {};
@@ -75,6 +79,7 @@ Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& 
   ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(question.config));
   DoorView view = view_of(service, question.schedule.tenant.tenant, question.priority);
   view.max_tokens = question.max_tokens;
+  view.likely_uncached = service.tier().loop().likely_uncached(question.prompt_tokens);
   ZH_RETURN_IF_ERROR(check_wait(view, waits[static_cast<std::size_t>(question.priority)]));
   return check_deadline(question.schedule, question.shape, view);
 }

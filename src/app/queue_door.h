@@ -7,9 +7,9 @@
 //
 // Both predict the time to the first token from what the engine published last and from what waits
 // in front of a request of that tenant and class (core/service_estimate.h, engine/queue_books.h).
-// What of the prompt has to be computed is unknown, so its own prefill is taken to cost nothing:
-// nobody is refused here who could still be in time. Where nothing is known yet, or a place is
-// free, nobody is refused for waiting.
+// What of the prompt has to be computed is unknown: at the head its own prefill is taken to cost
+// nothing, at the submission as much as the share of earlier prompts that was not cached. Where
+// nothing is known yet, or a place is free, nobody is refused for waiting.
 //
 // A refusal says when to come back: when the queue has shrunk to what was granted, spread over a
 // quarter more, so that those who were refused together do not come back together; at most 60 s,
@@ -36,11 +36,15 @@ struct QueueQuestion {
   const Config& config;  ///< live
   AnswerShape shape = AnswerShape::kWhole;
   PriorityClass priority = PriorityClass::kStandard;
-  std::uint32_t max_tokens = 0;  ///< of the answer
+  std::uint32_t max_tokens = 0;     ///< of the answer
+  std::uint32_t prompt_tokens = 0;  ///< of which some are cached, as those of others were
 };
 
 /// Errors: kOverloaded, with advice.
 Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question);
+
+/// The best class that a request may turn out to have, before its body is read.
+PriorityClass best_class(const RequestTenant& tenant, std::string_view path);
 
 /// For a refusal of which only is known that everything is taken: when an eighth of what waits will
 /// have gone, half a second at least.

@@ -16,6 +16,14 @@ bool is_model_request(const ExchangeSummary& summary) {
          context_of(summary.ticket) != nullptr;
 }
 
+// About the server: a client that left, or whose request was wrong, does not. Refusals for want of
+// room or time do.
+bool says_something(const RequestRecord& record) {
+  if (record.state == RequestState::kCancelled) return false;
+  return record.status < 400 || record.status >= 500 || record.status == 429 ||
+         record.status == 408;
+}
+
 using StateTimes = std::vector<std::pair<std::string_view, Duration>>;
 
 StateTimes states_of(const RequestRecord& record) {
@@ -34,6 +42,7 @@ void count(Service& service, const RequestContext& context, const RequestRecord&
   finished.tenant = record.tenant;
   finished.status = record.status;
   finished.ok = record.state == RequestState::kDone;
+  finished.counts = says_something(record);
   if (context.notes.failure) {
     finished.error_type = anthropic_error_type(context.notes.failure->code);
   }
@@ -57,7 +66,10 @@ void finish_request(Service& service, const ExchangeSummary& summary) {
   RequestRecord record = record_of(service, summary);
   if (is_model_request(summary)) count(service, *context_of(summary.ticket), record);
   log_record(record);
-  if (is_model_request(summary)) service.history.add(std::move(record));
+  if (!is_model_request(summary)) return;
+  // Strangers cannot push out what is remembered of those who have a key.
+  const bool known = !service.keys.asks_for_keys() || !record.key.empty();
+  if (known) service.history.add(std::move(record));
 }
 
 }  // namespace zerohop

@@ -15,7 +15,7 @@ namespace zerohop {
 
 class RequestHistory {
  public:
-  /// Requests that cost nothing (probes, scrapes) are not among them.
+  /// Probes and scrapes are not among them, nor, where keys are asked for, who showed none.
   static constexpr std::size_t kKept = 1000;
 
   void add(RequestRecord record);

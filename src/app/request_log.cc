@@ -82,6 +82,7 @@ void take_notes(const RequestContext& context, RequestRecord& record) {
 void take_context(const Service& service, const RequestContext& context, RequestRecord& record) {
   record.id = context.request_id;
   record.tenant = context.caller.tenant->name;
+  record.tenant_number = context.caller.tenant->number;
   if (context.caller.key != nullptr) record.key = context.caller.key->id;
   record.state = context.life.state();
   record.usage = context.usage;

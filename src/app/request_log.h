@@ -17,6 +17,7 @@
 
 #include "admission/request_lifecycle.h"
 #include "base/log.h"
+#include "core/tenant.h"
 #include "core/usage.h"
 #include "http/server_options.h"
 
@@ -33,7 +34,8 @@ struct RequestRecord {
   std::string id;  ///< `req_…`; empty: it had none
   std::string instance;
   std::string tenant;  ///< its name
-  std::string key;     ///< id of the key; empty: none was shown
+  TenantId tenant_number{};
+  std::string key;  ///< id of the key; empty: none was shown
   std::string method;
   std::string route;  ///< the pattern; empty when none matched
   std::string peer;

@@ -111,6 +111,7 @@ std::optional<ServiceEstimate> estimate_at(const DoorView& door) {
   question.itl_objective = door.itl_objective;
   question.in_front = door.in_front;
   question.max_tokens = door.max_tokens;
+  question.uncached_tokens = door.likely_uncached;
   return estimate_service(door.engine, question);
 }
 
@@ -123,17 +124,18 @@ bool usually_ends_within(Duration left, const ServiceEstimate& estimate, const D
   return estimate.queue_wait + std::min(longest, usual) <= left;
 }
 
-// By then the queue has room for as long a wait as is granted.
+// By then the queue has room for as long a wait as is granted. Not at once: clients do as they are
+// told.
 std::chrono::milliseconds come_back_after(Duration excess) {
-  return std::chrono::ceil<std::chrono::milliseconds>(
-      std::max<Duration>(excess, std::chrono::milliseconds(1)));
+  constexpr std::chrono::milliseconds kLeast{500};
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(excess), kLeast);
 }
 
 }  // namespace
 
 Result<void> check_wait(const DoorView& door, Duration wait_max) {
   const std::optional<ServiceEstimate> estimate = estimate_at(door);
-  if (!estimate || estimate->queue_wait == Duration::zero()) return {};
+  if (!estimate || estimate->place_free || estimate->queue_wait == Duration::zero()) return {};
   if (estimate->first_token <= wait_max) return {};
   return Error{ErrorCode::kOverloaded,
                "the first token would come after about " + milliseconds_of(estimate->first_token) +
@@ -147,6 +149,7 @@ Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
   if (!deadline) return {};
   const Duration left = *deadline - door.now;
   const std::optional<ServiceEstimate> estimate = estimate_at(door);
+  if (left > Duration::zero() && estimate && estimate->place_free) return {};
   const bool can = judge_deadline(estimate, left) != DeadlineVerdict::kCannot;
   if (can && (!estimate || usually_ends_within(left, *estimate, door))) return {};
   const std::string_view header = deadline == schedule.deadline ? kDeadlineHeader : kTimeoutHeader;

@@ -50,6 +50,7 @@ struct DoorView {
   Duration itl_objective{};
   std::optional<InFront> in_front = {};  ///< ServiceQuestion::in_front
   std::uint32_t max_tokens = 0;          ///< of the answer; 0: not known yet
+  std::uint32_t likely_uncached = 0;  ///< of the prompt (EngineLoop::likely_uncached()); likewise
 };
 
 /// How long a request may wait for its first token, by PriorityClass.

@@ -139,6 +139,28 @@ TEST(RequestSchedule, RefusesWhatWouldWaitForTooLong) {
   EXPECT_TRUE(check_wait({engine, kReceived}, std::chrono::seconds(1)).ok());
 }
 
+TEST(RequestSchedule, RefusesNobodyForWhomAPlaceIsFree) {
+  EngineSnapshot engine;
+  engine.prefill_tokens_per_second = 100;
+  engine.sequences_max = 8;
+  engine.prefilling = 1;
+  engine.prefill_tokens = 30'000;  // of a document that somebody else, or the same one, has sent
+  EXPECT_TRUE(check_wait({engine, kReceived}, std::chrono::seconds(1)).ok());
+  engine.prefilling = 8;
+  const Result<void> refused = check_wait({engine, kReceived}, std::chrono::seconds(1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_GT(refused.error().retry_after, std::chrono::seconds(100));
+}
+
+TEST(RequestSchedule, NeverAdvisesToComeBackAtOnce) {
+  EngineSnapshot engine;
+  engine.prefill_tokens_per_second = 500;
+  engine.queued_tokens = 5'001;
+  const Result<void> refused = check_wait({engine, kReceived}, std::chrono::seconds(10));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().retry_after, std::chrono::milliseconds(500));
+}
+
 TEST(RequestSchedule, ReadsTheLongestWaitOfEachClass) {
   Config config;
   config.scheduler.max_wait_seconds = 30;

@@ -92,7 +92,11 @@ void RunningAnswer::add(const ChoiceEvent& entry) {
 void RunningAnswer::end() {
   state_ = State::kOver;
   if (!streamed() && call_.whole->failure() != nullptr) failure_ = *call_.whole->failure();
-  if (failure_) {
+  // A deadline is the client's own limit: what it was sent by then is not given away.
+  const bool cut = failure_ && failure_->code == ErrorCode::kTimeout && streamed() && pieces_ > 0;
+  if (cut) {
+    bill_let_out();
+  } else if (failure_) {
     granted_ = limit_.grant();
     settle_refused(limit_, *failure_, service_.clock);
   } else {
@@ -107,13 +111,17 @@ void RunningAnswer::abandon() {
   service_.metrics.count_cancellation(timing_.phase());
   if (std::exchange(state_, State::kOver) == State::kPreparing) return;
   if (started_) {
-    OpenAiUsage usage = openai_usage(usages_, choices_per_prompt_);
-    usage.output_tokens = limit_.served();
-    bill(usage);
+    bill_let_out();
   } else {
     limit_.release();
   }
   streams_.reset();
+}
+
+void RunningAnswer::bill_let_out() {
+  OpenAiUsage usage = openai_usage(usages_, choices_per_prompt_);
+  usage.output_tokens = limit_.served();
+  bill(usage);
 }
 
 void RunningAnswer::bill(const OpenAiUsage& usage) {

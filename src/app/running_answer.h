@@ -116,6 +116,7 @@ class RunningAnswer {
   void end();
   void abandon();
   void bill(const OpenAiUsage& usage);
+  void bill_let_out();
   void wake_readers();
 
   Service& service_;

@@ -85,8 +85,9 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
 // A tenant that asks for less than its share is taken while others are not.
 Result<void> check_shedding(const Service& service, const RequestHead& head,
                             RequestContext& context) {
-  const TenantId tenant = tenant_of(context.live->config, context.caller, head.headers).tenant;
-  const PressureCause cause = service.tier().loop().sheds(tenant);
+  const RequestTenant tenant = tenant_of(context.live->config, context.caller, head.headers);
+  const PressureCause cause =
+      service.tier().loop().sheds(tenant.tenant, best_class(tenant, head.path));
   if (cause == PressureCause::kNone) return {};
   context.engine = service.tier().snapshot();
   const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
@@ -124,6 +125,7 @@ void note_gateways(Service& service, const RequestHead& head) {
 HttpResponse refuse(Service& service, const RequestHead& head, RequestContext& context,
                     Error error) {
   service.metrics.count_refusal(error.code);
+  context.notes.failure = error;
   context.life.advance(RequestState::kFailed, service.clock.now());
   return error_response(service, &head, context, std::move(error));
 }

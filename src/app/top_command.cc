@@ -9,6 +9,7 @@
 #include "app/ask_server.h"
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/terminal_text.h"
 #include "app/top_screen.h"
 
 namespace zerohop {
@@ -32,6 +33,11 @@ ScreenSize screen_size() {
 // Until the next look, or an interrupt.
 void wait_a_moment() { static_cast<void>(poll(nullptr, 0, kEveryMs)); }
 
+Result<std::string> look(const ServerPlace& server, TopScreen& top, bool live) {
+  ZH_ASSIGN_OR_RETURN(const std::string body, ask_server(server, "/console/data"));
+  return top.draw(body, live ? screen_size() : ScreenSize{160, 1000});
+}
+
 }  // namespace
 
 int run_top(const TopOptions& options) {
@@ -43,17 +49,17 @@ int run_top(const TopOptions& options) {
     sigaction(SIGTERM, &action, nullptr);
   }
   TopScreen top;
-  while (true) {
-    const Result<std::string> body = ask_server(options.server, "/console/data");
-    if (!body.ok()) return report_failure(body.error());
-    const ScreenSize size = live ? screen_size() : ScreenSize{160, 1000};
-    const Result<std::string> screen = top.draw(*body, size);
-    if (!screen.ok()) return report_failure(screen.error());
-    std::cout << (live ? kClear : "") << *screen << std::flush;
+  for (bool seen = false; interrupted == 0; seen = true) {
+    const Result<std::string> screen = look(options.server, top, live);
+    // A server that starts again, or is too busy for one look, is looked at again.
+    if (!screen.ok() && !(live && seen)) return report_failure(screen.error());
+    std::cout << (live ? kClear : "")
+              << (screen.ok() ? *screen : terminal_text(screen.error().message) + "\n")
+              << std::flush;
     if (!live || !std::cout) return std::cout ? kExitOk : kExitOther;
     wait_a_moment();
-    if (interrupted != 0) return kExitOk;
   }
+  return kExitOk;
 }
 
 }  // namespace zerohop

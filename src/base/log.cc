@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -118,6 +119,15 @@ std::string as_json(LogLevel level, std::string_view event, const std::vector<Lo
   return line;
 }
 
+// Needs no quotes, behind which control characters would be escaped.
+bool is_plain(std::string_view value) {
+  return !value.empty() && value.find_first_of(" \"\\=") == value.npos &&
+         std::ranges::none_of(value, [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte < 0x20 || byte == 0x7f;
+         });
+}
+
 std::string as_text(LogLevel level, std::string_view event, const std::vector<LogField>& fields) {
   std::string line = timestamp() + " ";
   line.append(level_name(level));
@@ -127,7 +137,7 @@ std::string as_text(LogLevel level, std::string_view event, const std::vector<Lo
     line.push_back(' ');
     line.append(field.key);
     line.push_back('=');
-    if (field.value.find_first_of(" \"\\\n\r\t=") == std::string::npos && !field.value.empty()) {
+    if (is_plain(field.value)) {
       line.append(field.value);
     } else {
       append_quoted(line, field.value);

@@ -49,6 +49,8 @@ class ContentTables {
   /// The same with `safe` and `safe_end` filled in.
   const Row& safe_row(std::uint32_t state);
 
+  /// Of the automaton.
+  std::size_t states() const { return row_of_.size(); }
   /// States that were looked at.
   std::size_t rows() const { return rows_.size() - 1; }
   std::size_t memory_bytes() const;

@@ -273,7 +273,8 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
 ContentTables& MaskWalk::tables_of(const ContentRun& run) {
   const std::uint64_t automaton = run.automaton->identity();
   const auto known = std::ranges::find_if(tables_, [&](const KeptTables& kept) {
-    return kept.automaton == automaton && kept.coding == run.coding;
+    return kept.automaton == automaton && kept.coding == run.coding &&
+           kept.tables.states() == run.automaton->states();  // or an equal hash reads elsewhere
   });
   if (known != tables_.end()) {
     tables_.splice(tables_.begin(), tables_, known);

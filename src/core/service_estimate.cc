@@ -9,32 +9,41 @@ namespace {
 
 struct Rates {
   double prompt_tokens_per_second = 0;
-  double step_seconds = 0;  ///< of one more decoder
+  double step_seconds = 0;   ///< of one more decoder
+  double token_seconds = 0;  ///< of an answer, while prompts get their part of each step
 };
 
-// Of the time, the part that prompts get while others decode. Their tokens come first, and a step
-// is an objective long; longer where they leave too little of it (engine/batch_planner.h).
-double prompt_share(const EngineSnapshot& engine, double objective) {
+// A step in which prompts are computed while others decode. Their tokens come first, and it is an
+// objective long; longer where they leave too little of it (engine/batch_planner.h).
+double step_beside_prompts(const EngineSnapshot& engine, double objective) {
   const double decoders = engine.decode_step_seconds;
   const double stretched =
       std::min(decoders + decoders / limits::kPromptPart, objective * limits::kStepObjectivesMax);
   const double least = limits::kPrefillRowsMin / engine.prefill_tokens_per_second;
-  const double step = std::max({objective, stretched, decoders + least});
-  return 1 - decoders / step;
+  return std::max({objective, stretched, decoders + least});
 }
 
 std::optional<Rates> rates_of(const EngineSnapshot& engine, Duration itl_objective) {
   if (engine.prefill_tokens_per_second <= 0) return std::nullopt;
   const double objective = to_seconds(itl_objective);
-  const double share = engine.decoding > 0 && objective > 0 ? prompt_share(engine, objective) : 1.0;
-  return Rates{engine.prefill_tokens_per_second * share, engine.decode_step_seconds};
+  const double decoders = engine.decode_step_seconds;
+  if (engine.decoding == 0 || objective <= 0) {
+    return Rates{engine.prefill_tokens_per_second, decoders, decoders};
+  }
+  const double step = step_beside_prompts(engine, objective);
+  return Rates{engine.prefill_tokens_per_second * (1 - decoders / step), decoders, step};
+}
+
+bool has_place(const EngineSnapshot& engine, double in_front) {
+  const double there = engine.running() + in_front + engine.parked_requests;
+  return engine.sequences_max == 0 || there < engine.sequences_max;
 }
 
 // Until a sequence is free for a newcomer behind `in_front` others: one is freed every
 // request_seconds ÷ sequences.
 double sequence_wait(const EngineSnapshot& engine, double in_front) {
+  if (has_place(engine, in_front)) return 0;
   const double there = engine.running() + in_front + engine.parked_requests;
-  if (engine.sequences_max == 0 || there < engine.sequences_max) return 0;
   const double ahead = there + 1 - engine.sequences_max;
   return ahead * engine.request_seconds / engine.sequences_max;
 }
@@ -54,10 +63,13 @@ std::optional<ServiceEstimate> estimate_service(const EngineSnapshot& engine,
   const double first =
       wait + question.uncached_tokens / rates->prompt_tokens_per_second + rates->step_seconds;
   const double rest = question.max_tokens > 0 ? question.max_tokens - 1.0 : 0.0;
+  // Behind a queue, others wait as well, and their prompts stretch each step of the answer.
+  const double token = wait > 0 ? rates->token_seconds : rates->step_seconds;
   ServiceEstimate estimate;
+  estimate.place_free = engine.sequences_max > 0 && has_place(engine, front.requests);
   estimate.queue_wait = from_seconds(wait);
   estimate.first_token = from_seconds(first);
-  estimate.last_token = from_seconds(first + rest * rates->step_seconds);
+  estimate.last_token = from_seconds(first + rest * token);
   return estimate;
 }
 

@@ -25,9 +25,12 @@ struct ServiceQuestion {
 };
 
 struct ServiceEstimate {
-  Duration queue_wait{};   ///< for everything that is in front of it
-  Duration first_token{};  ///< from now
-  Duration last_token{};   ///< from now, if the answer is as long as it may be
+  /// A sequence is free for it. Then it starts with the next step: a longer prompt that is in
+  /// prefill is not in front of it (engine/prefill_order.h), whatever queue_wait says.
+  bool place_free = false;  ///< false where nothing is known of sequences
+  Duration queue_wait{};    ///< for everything that is in front of it
+  Duration first_token{};   ///< from now
+  Duration last_token{};    ///< from now, if the answer is as long as it may be
 };
 
 /// Nothing while the engine has not learned its rates.

@@ -33,9 +33,9 @@
 // server; tests and the simulation call step() on virtual time.
 //
 // Threads: submit(), submit_warm(), prepare_constraints(), submit_embedding(), make_stream(),
-// sheds(), in_front(), full_for(), set_wait_max(), ring() and snapshot() from any; everything else
-// from the one thread that owns the loop. The loop outlives every stream's use of ring(): streams
-// and jobs hold a shared doorbell, not the loop.
+// sheds(), in_front(), likely_uncached(), full_for(), set_wait_max(), ring() and snapshot() from
+// any; everything else from the one thread that owns the loop. The loop outlives every stream's use
+// of ring(): streams and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>
@@ -126,6 +126,11 @@ class EngineLoop {
   /// What a request of that tenant and class would find in front of it, right now.
   InFront in_front(TenantId tenant, PriorityClass priority) const {
     return books_.in_front(tenant, priority);
+  }
+  /// Of a prompt of so many tokens, those that will have to be computed, if the cache has as much
+  /// of it as of earlier prompts.
+  std::uint32_t likely_uncached(std::uint32_t prompt_tokens) const {
+    return static_cast<std::uint32_t>(prompt_tokens * uncached_share_.load());
   }
   /// Whether the queue has no room for a request of `tenant`, whatever its length.
   std::optional<QueueBound> full_for(TenantId tenant) const { return books_.full_for(tenant); }

@@ -65,12 +65,12 @@ Sequence* EngineLoop::next_to_place() {
   return waiting_.next(now_);
 }
 
-// Not even its first token would come in time, if it started now.
+// Not even its first token would come in time, if it started now beside all that runs.
 bool EngineLoop::hopeless(const Sequence& sequence, std::uint32_t uncached) const {
   if (!sequence.request.scheduling.deadline || sequence.started()) return false;
-  if (state_.prefill_tokens_per_second <= 0) return false;
-  const Duration least = from_seconds(uncached / state_.prefill_tokens_per_second);
-  return now_ + least > *sequence.request.scheduling.deadline;
+  const ServiceQuestion question{uncached, 0, options_.itl_objective};
+  const auto latest = latest_start(state_, question, *sequence.request.scheduling.deadline);
+  return latest && now_ > *latest;
 }
 
 // It waits no more, or never did.

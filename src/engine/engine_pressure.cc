@@ -64,7 +64,7 @@ PressureInput EngineLoop::pressure_input() const {
     input.oldest_wait = now_ - oldest->request.submitted_at;
   }
   if (const auto estimate = estimate_service(state_, {1, 1, options_.itl_objective})) {
-    input.predicted_wait = estimate->queue_wait;
+    input.predicted_wait = estimate->place_free ? Duration::zero() : estimate->queue_wait;
   }
   input.soft_allowed = soft_allowed_;
   return input;

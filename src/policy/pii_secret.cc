@@ -13,14 +13,13 @@ struct KeyMark {
   std::size_t least;  // bytes of the whole key
 };
 
-constexpr std::array<KeyMark, 31> kKeyMarks{{
+constexpr std::array<KeyMark, 30> kKeyMarks{{
     {"sk-", 20},    {"sk_live_", 16}, {"sk_test_", 16},    {"rk_live_", 16}, {"rk_test_", 16},
     {"whsec_", 16}, {"xoxb-", 16},    {"xoxp-", 16},       {"xoxa-", 16},    {"xoxr-", 16},
     {"xoxs-", 16},  {"xapp-", 16},    {"ghp_", 20},        {"gho_", 20},     {"ghu_", 20},
     {"ghs_", 20},   {"ghr_", 20},     {"github_pat_", 22}, {"glpat-", 20},   {"gsk_", 20},
     {"hf_", 20},    {"npm_", 20},     {"pypi-", 20},       {"dop_v1_", 20},  {"AIza", 35},
-    {"AKIA", 20},   {"ASIA", 20},     {"SG", 40},          {"r8_", 20},      {"tvly-", 20},
-    {"pplx-", 20},
+    {"AKIA", 20},   {"ASIA", 20},     {"r8_", 20},         {"tvly-", 20},    {"pplx-", 20},
 }};
 
 // Words behind which the value of a field is a secret, as the end of the word.
@@ -127,6 +126,11 @@ std::optional<PiiSpan> secret_from(std::string_view text, std::size_t at, std::s
   while (!word.empty() && !is_ascii_word(word.front())) {
     word.remove_prefix(1);
     ++at;
+  }
+  // A word has no dots, and this kind of key has two.
+  const bool dotted = word == "SG" && word_end < text.size() && text[word_end] == '.';
+  if (dotted && token_end(text, at) - at >= 40) {
+    return PiiSpan{PiiKind::kSecret, at, token_end(text, at)};
   }
   if (word.size() < 3) return std::nullopt;
   if (is_marked_key(word)) return PiiSpan{PiiKind::kSecret, at, token_end(text, at)};

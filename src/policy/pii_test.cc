@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         Found{"authorization: Basic dXNlcjpwYXNzd29yZDE=", "authorization: Basic [secret]"},
         Found{"ghp_16C7e42F292c6912E7710c838347Ae178B4a", "[secret]"},
         Found{"id AKIAIOSFODNN7EXAMPLE", "id [secret]"},
+        Found{"use SG.abcDEF1234567890abcdef.abcDEF1234567890abcdefghijklmnopqrstuvwxyzA",
+              "use [secret]"},
         Found{"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
               "aws_secret_access_key = [secret]"},
         Found{"AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY", "[secret]"},

@@ -87,6 +87,16 @@ Metrics::Metrics(MetricsRegistry& registry)
       cancellations_{registry.counter("zerohop_cancellations_total", {"queued"}),
                      registry.counter("zerohop_cancellations_total", {"prefill"}),
                      registry.counter("zerohop_cancellations_total", {"decode"})} {
+  // There from the start, or the first failure would be no increase.
+  for (const char* outcome : {"done", "failed"}) {
+    registry.counter("zerohop_key_reloads_total", {outcome});
+  }
+  for (const char* result : {"taken", "failed"}) {
+    registry.counter("zerohop_tls_reloads_total", {result});
+  }
+  for (const char* outcome : {"applied", "unchanged", "failed"}) {
+    registry.counter("zerohop_config_reloads_total", {outcome});
+  }
   for (std::size_t i = 0; i < kErrorCodes; ++i) {
     const ErrorTraits& traits = error_traits(static_cast<ErrorCode>(i));
     if (traits.status == 0) continue;

@@ -80,7 +80,9 @@ void RequestMetrics::count_labels(const FinishedRequest& request) {
   for (const auto& [label, value] : request.labels) {
     registry_.counter("zerohop_label_requests_total", {label, value, outcome}).add();
     registry_.counter("zerohop_label_tokens_total", {label, value}).add(request.output_tokens);
-    if (label == "channel") success_rates_.observe(value, request.ok ? 1 : 0, now);
+    if (label == "channel" && request.counts) {
+      success_rates_.observe(value, request.ok ? 1 : 0, now);
+    }
     if (label == "intent" && request.ok) {
       answer_lengths_.observe(value, static_cast<double>(request.output_tokens), now);
     }

@@ -22,8 +22,10 @@ namespace zerohop {
 /// The numbers of one model request at its end. Views are valid during the call only.
 struct FinishedRequest {
   std::string_view tenant;
-  int status = 0;               ///< 0: nothing was answered
-  bool ok = false;              ///< it was answered to its end
+  int status = 0;   ///< 0: nothing was answered
+  bool ok = false;  ///< it was answered to its end
+  /// Whether it says anything about the server: not where its client went away or was wrong.
+  bool counts = true;
   std::string_view error_type;  ///< of the Messages API; empty: no error
   Duration total{};
   std::span<const std::pair<std::string_view, Duration>> states;  ///< those that it was in
