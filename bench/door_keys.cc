@@ -5,7 +5,6 @@
 #include "admission/key_store.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/random.h"
 
 namespace zerohop::bench {
 namespace {
@@ -32,10 +31,8 @@ std::string make_key(KeyStore& store, const Limits& limits) {
 
 }  // namespace
 
-DoorKeys::DoorKeys()
-    : folder_(std::filesystem::temp_directory_path() / ("zerohop-bench-" + os_random_text(12))) {
-  ZH_CHECK(std::filesystem::create_directories(folder_));
-  const auto store = KeyStore::open((folder_ / "keys.sqlite").string());
+DoorKeys::DoorKeys() {
+  const auto store = KeyStore::open((folder_.path() / "keys.sqlite").string());
   ZH_CHECK(store.ok());
   const Limits plenty = plenty_of_everything();
   for (std::size_t i = 0; i < kKeys; ++i) texts_.push_back(make_key(**store, plenty));
@@ -46,16 +43,11 @@ DoorKeys::DoorKeys()
   ZH_CHECK((*store)->change_tenant(kDefaultTenantName, change).ok());
 }
 
-DoorKeys::~DoorKeys() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
-
 std::vector<std::string> DoorKeys::environment() {
   const std::string usage = "usage-" + std::to_string(++servers_);
-  return {"ZEROHOP_AUTH_STORE=" + (folder_ / "keys.sqlite").string(),
+  return {"ZEROHOP_AUTH_STORE=" + (folder_.path() / "keys.sqlite").string(),
           "ZEROHOP_AUTH_REQUIRED=always",
-          "ZEROHOP_LIMITS_USAGE_FOLDER=" + (folder_ / usage).string()};
+          "ZEROHOP_LIMITS_USAGE_FOLDER=" + (folder_.path() / usage).string()};
 }
 
 std::string key_header(const std::string& key) { return "x-api-key: " + key + "\r\n"; }

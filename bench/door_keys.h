@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "app/test_folder.h"
+
 namespace zerohop::bench {
 
 class DoorKeys {
  public:
   /// Makes them: some seconds, as every key is safe on disk before the next.
   DoorKeys();
-  ~DoorKeys();
-  DoorKeys(const DoorKeys&) = delete;
-  DoorKeys& operator=(const DoorKeys&) = delete;
 
   const std::vector<std::string>& texts() const { return texts_; }
   /// One more, that may make one request a minute.
@@ -24,10 +23,10 @@ class DoorKeys {
   /// The environment of a server that asks for these keys and keeps usage and budgets, each time in
   /// another folder.
   std::vector<std::string> environment();
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
-  const std::filesystem::path folder_;
+  const TestFolder folder_;
   std::vector<std::string> texts_;
   std::string slow_;
   int servers_ = 0;

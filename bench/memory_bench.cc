@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/config_load.h"
@@ -40,6 +40,12 @@ constexpr double kGrowthGoalMib = 8;
 std::vector<std::string> same_settings() {
   return {"ZEROHOP_MODEL_PREPARE=off", "ZEROHOP_ENGINE_KV_LAYOUT=unified",
           "ZEROHOP_ENGINE_HOST_CACHE_BYTES=0", "ZEROHOP_SCHEDULER_MAX_WAIT_SECONDS=86400"};
+}
+
+std::vector<std::string> environment_of(DoorKeys& keys) {
+  std::vector<std::string> environment = keys.environment();
+  for (const std::string& variable : same_settings()) environment.push_back(variable);
+  return environment;
 }
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
@@ -93,8 +99,7 @@ class OpenStreams {
 };
 
 void measure_beside_model(const DoorBench& bench) {
-  std::vector<std::string> environment = bench.keys.environment();
-  for (const std::string& variable : same_settings()) environment.push_back(variable);
+  const std::vector<std::string> environment = environment_of(bench.keys);
   ComparisonRow bare{"libllama alone", "MiB"};
   ComparisonRow ready{"zerohop, ready, 1,000 keys", "MiB"};
   ComparisonRow busy{"… with 500 open streams", "MiB"};
@@ -136,8 +141,7 @@ void measure_growth(const DoorBench& bench) {
   write_tiny_model(model, TinyKind::kDense);
   Programs programs = bench.programs;
   programs.model = model.string();
-  std::vector<std::string> environment = bench.keys.environment();
-  for (const std::string& variable : same_settings()) environment.push_back(variable);
+  const std::vector<std::string> environment = environment_of(bench.keys);
   const ChildServer server(programs, Side::kOurs, kRoom, environment);
   const std::size_t part = kManyRequests / kReports;
   std::vector<double> resident;

@@ -178,12 +178,9 @@ LoadFigures run_closed(const PacedLoad& load, const ClosedLoop& loop) {
   Connections connections(load, figures);
   const double begin = now_seconds();
   std::size_t sent = 0;
-  const auto more = [&] {
-    return now_seconds() < begin + loop.seconds &&
-           (loop.answers_max == 0 || sent < loop.answers_max);
-  };
-  while (more()) {
-    while (connections.idle() > 0 && (loop.answers_max == 0 || sent < loop.answers_max)) {
+  const auto more = [&] { return loop.answers_max == 0 || sent < loop.answers_max; };
+  while (now_seconds() < begin + loop.seconds && more()) {
+    while (connections.idle() > 0 && more()) {
       connections.send(now_seconds());
       ++sent;
     }

@@ -1,9 +1,7 @@
 // How quickly work is refused: as many refusals as go, and their latency at a fixed rate.
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "base/check.h"
@@ -91,7 +89,7 @@ void measure(const DoorBench& bench, std::uint16_t port, const Kind& kind) {
   rate.met = percentile(rate.ours, 0.5) >= kRateGoal;
   late.goal = "< 1 ms";
   late.met = percentile(late.ours, 0.5) < kLatencyGoalMs;
-  for (ComparisonRow& row : std::vector<ComparisonRow>{rate, middle, late}) bench.report.add(row);
+  for (const ComparisonRow& row : {rate, middle, late}) bench.report.add(row);
   for (const std::string& text : others) {
     std::printf("  not all were %d: %s\n", kind.status, text.c_str());
   }

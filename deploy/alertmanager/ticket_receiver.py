@@ -26,7 +26,6 @@ import socketserver
 import sys
 import tempfile
 import threading
-import urllib.error
 import urllib.request
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -155,7 +154,7 @@ class Post:
         try:
             with urllib.request.urlopen(request, timeout=CLIENT_SECONDS):
                 pass  # an answer of 400 or above is an exception
-        except (OSError, ValueError, urllib.error.URLError) as error:
+        except (OSError, ValueError) as error:
             raise NotKept(f"the ticket system did not take it: {error}") from None
         self.sent[ticket["id"]] = ticket["status"]
         while len(self.sent) > self.REMEMBERED_MAX:

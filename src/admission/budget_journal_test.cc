@@ -151,7 +151,7 @@ TEST_F(BudgetJournalTest, KeepsEachBudgetOfEachOwner) {
 TEST_F(BudgetJournalTest, GoesOnWhereAForgottenBudgetStood) {
   limits.tokens_per_day = 1'000;
   ASSERT_TRUE(spend(40));
-  limiter->forget(LimitOwner::kKey, "key_1");
+  limiter->forget_if([](const LimitIdentity& owner) { return owner.id == "key_1"; });
   EXPECT_EQ(used(), 40u);
 }
 
@@ -159,7 +159,7 @@ TEST_F(BudgetJournalTest, ErasesAnOwner) {
   limits.tokens_per_day = 1'000;
   ASSERT_TRUE(spend(40));
   ASSERT_TRUE(journal->write_exact().ok());
-  limiter->forget(LimitOwner::kKey, "key_1");
+  limiter->forget_if([](const LimitIdentity& owner) { return owner.id == "key_1"; });
   ASSERT_TRUE(journal->erase(LimitOwner::kKey, "key_1").ok());
   EXPECT_EQ(used(), 0u);
   restart();

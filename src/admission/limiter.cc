@@ -372,13 +372,6 @@ void Limiter::count_served() {
   for (Reservation::State* const state : running_) state->count();
 }
 
-void Limiter::forget(LimitOwner owner, std::string_view id) {
-  const std::unique_lock lock(accounts_mutex_);
-  Accounts& accounts = owner == LimitOwner::kKey ? keys_ : tenants_;
-  const auto found = accounts.find(id);
-  if (found != accounts.end()) accounts.erase(found);
-}
-
 std::vector<LimitIdentity> Limiter::forget_if(
     const std::function<bool(const LimitIdentity&)>& gone) {
   std::vector<LimitIdentity> forgotten;

@@ -169,9 +169,8 @@ class Limiter {
   /// Counts as spent what running requests have been served so far.
   void count_served();
 
-  /// Drops what is known of an owner that is gone; running requests end as they would.
-  void forget(LimitOwner owner, std::string_view id);
-  /// The same of every owner that `gone` says so of. Their identities.
+  /// Drops what is known of every owner of whom `gone` says that it is gone; running requests end
+  /// as they would. Their identities.
   std::vector<LimitIdentity> forget_if(const std::function<bool(const LimitIdentity&)>& gone);
 
   std::size_t accounts() const;

@@ -330,8 +330,8 @@ TEST_F(LimiterTest, ForgetsWhoIsGone) {
   key.requests_per_minute = 1;
   Reservation first = entered();
   EXPECT_EQ(limiter.accounts(), 2u);
-  limiter.forget(LimitOwner::kKey, "key_1");
-  limiter.forget(LimitOwner::kKey, "nobody");
+  limiter.forget_if([](const LimitIdentity& owner) { return owner.id == "key_1"; });
+  limiter.forget_if([](const LimitIdentity& owner) { return owner.id == "nobody"; });
   EXPECT_EQ(limiter.accounts(), 1u);
   EXPECT_TRUE(enter().ok());
 }

@@ -5,7 +5,6 @@
 
 #include <boost/json/serialize.hpp>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>

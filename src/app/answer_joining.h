@@ -51,7 +51,6 @@ class JoinableAnswers {
   std::shared_ptr<RunningAnswer> find(const Sha256Digest& digest);
   /// Takes the place of an earlier one.
   void add(const Sha256Digest& digest, const std::shared_ptr<RunningAnswer>& answer);
-  std::size_t size() const { return answers_.size(); }
 
  private:
   void forget_ended();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/generation_call.h"
-#include "app/limit_settings.h"
 #include "app/messages_call.h"
 #include "app/request_tenant.h"
 
@@ -79,8 +78,7 @@ Awaitable<BatchAnswer> BatchWork::run() {
   Result<PreparedCall> prepared = co_await prepare();
   if (!prepared.ok()) {
     // As for a single request: it counts where it was wrong.
-    const int status = error_traits(prepared.error().code).status;
-    if (status < 500 && status != 429) limit_.settle({}, limit_moment(service_.clock));
+    service_.limits.settle_unanswered(limit_, error_traits(prepared.error().code).status);
     co_return BatchAnswer{prepared.error()};
   }
   if (stop_) co_return BatchAnswer{cancelled()};

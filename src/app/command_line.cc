@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <system_error>
 
@@ -392,19 +391,19 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
 }
 
-std::optional<std::filesystem::path> users_config_file(const Environment& environment) {
-  const Result<UserFolders> folders = user_folders(environment);
+Result<std::optional<std::filesystem::path>> users_config_file(const Environment& environment) {
+  ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(environment));
+  std::optional<std::filesystem::path> file = folders.config_file();
   std::error_code fault;
-  if (!folders.ok() || !std::filesystem::exists(folders->config_file(), fault)) return std::nullopt;
-  return folders->config_file();
+  if (!std::filesystem::exists(*file, fault)) file.reset();
+  return file;
 }
 
 Result<LoadedConfig> load_config_for(const CommandLine& line, const Environment& environment,
                                      std::uint64_t seed) {
   ConfigSources sources{line.config_file, environment, line.flags, seed};
   if (!sources.file) {
-    ZH_RETURN_IF_ERROR(user_folders(environment));
-    sources.file = users_config_file(environment);
+    ZH_ASSIGN_OR_RETURN(sources.file, users_config_file(environment));
   }
   return load_config(sources);
 }

@@ -56,8 +56,8 @@ struct CommandLine {
 /// `arguments` without the program's name. Errors: kConfiguration.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
-/// The user's own configuration file (paths.h), if there is one.
-std::optional<std::filesystem::path> users_config_file(const Environment& environment);
+/// The user's own configuration file (paths.h), if there is one. Errors: those of user_folders().
+Result<std::optional<std::filesystem::path>> users_config_file(const Environment& environment);
 
 /// The configuration that `line` and `environment` ask for. Without --config, the user's own file
 /// (paths.h) is read if it exists. Errors: kConfiguration.

@@ -4,28 +4,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <utility>
-#include <vector>
 
+#include "app/config_table.h"
 #include "app/model_names.h"
 #include "base/log.h"
 
 namespace zerohop {
-namespace {
-
-std::string joined(const std::vector<std::string>& paths) {
-  std::string text;
-  for (const std::string& path : paths) text.append(text.empty() ? "" : ",").append(path);
-  return text;
-}
-
-boost::json::array array_of(const std::vector<std::string>& paths) {
-  boost::json::array array;
-  for (const std::string& path : paths) array.emplace_back(path);
-  return array;
-}
-
-}  // namespace
-
 Result<ConfigKeeper::Reading> ConfigKeeper::read() const {
   ZH_ASSIGN_OR_RETURN(LoadedConfig loaded, parts_.read());
   Result<std::shared_ptr<LiveConfig>> live = next_live_config(parts_.service->config, loaded);
@@ -49,15 +33,17 @@ Awaitable<Result<ConfigChanges>> ConfigKeeper::reload() {
   ConfigChanges changes = changes_of(before->config, reading->loaded);
   if (!changes.applied.empty()) parts_.use(std::move(reading->live));
   metrics.count_config_reload(changes.applied.empty() ? "unchanged" : "applied");
-  log_info("configuration read again", {{"applied", joined(changes.applied)},
-                                        {"needs_restart", joined(changes.needs_restart)}});
+  log_info("configuration read again", {{"applied", value_text(changes.applied)},
+                                        {"needs_restart", value_text(changes.needs_restart)}});
   co_return changes;
 }
 
 std::string config_changes_body(const ConfigChanges& changes) {
-  const boost::json::object body{{"reloaded", true},
-                                 {"applied", array_of(changes.applied)},
-                                 {"needs_restart", array_of(changes.needs_restart)}};
+  const auto& [applied, needs_restart] = changes;
+  const boost::json::object body{
+      {"reloaded", true},
+      {"applied", boost::json::array(applied.begin(), applied.end())},
+      {"needs_restart", boost::json::array(needs_restart.begin(), needs_restart.end())}};
   return boost::json::serialize(body);
 }
 

@@ -133,6 +133,8 @@ Result<void> apply_value(const ConfigKey& key, const RawValue& value, Config& co
 
 /// The value that `config` holds, in the form that apply_value() accepts.
 RawValue current_value(const ConfigKey& key, const Config& config);
+/// The same without a copy of `config`, which stays as it is: for whoever asks for many keys.
+RawValue value_in(const ConfigKey& key, Config& config);
 
 /// current_value() on one line, in the form of a flag: `a,b` and `k=v,k=v`.
 std::string value_text(const RawValue& value);

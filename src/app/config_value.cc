@@ -265,9 +265,13 @@ Result<void> apply_value(const ConfigKey& key, const RawValue& value, Config& co
   return std::visit([&](const auto& type) { return set(key, type, value, config); }, key.type);
 }
 
+RawValue value_in(const ConfigKey& key, Config& config) {
+  return std::visit([&config](const auto& type) { return get(type, config); }, key.type);
+}
+
 RawValue current_value(const ConfigKey& key, const Config& config) {
   Config copy = config;  // members are bound as references that can be written
-  return std::visit([&copy](const auto& type) { return get(type, copy); }, key.type);
+  return value_in(key, copy);
 }
 
 std::string value_text(const RawValue& value) {

@@ -13,6 +13,7 @@
 #include "api/parse_options.h"
 #include "api/reply.h"
 #include "app/constraint_service.h"
+#include "app/request_tenant.h"
 #include "app/service.h"
 #include "app/tier.h"
 #include "core/request.h"
@@ -56,10 +57,9 @@ struct CallScope {
   /// That the operator gave its tenant; nothing: as each request asks.
   std::optional<PriorityClass> tenant_class = std::nullopt;
 
-  /// In which a request that asks for `wanted` is served: nobody gets a better one than was given,
-  /// and everybody may step back.
+  /// In which a request that asks for `wanted` is served (request_tenant.h).
   PriorityClass served_class(PriorityClass wanted) const {
-    return wanted == PriorityClass::kBatch ? wanted : tenant_class.value_or(wanted);
+    return zerohop::served_class(tenant_class, wanted);
   }
 };
 

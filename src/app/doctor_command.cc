@@ -1,6 +1,4 @@
 // `zerohop doctor`: what could be better here.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -17,12 +15,6 @@
 namespace zerohop {
 namespace {
 
-std::uint64_t open_files_max() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  return limit.rlim_max;  // a server takes all of it (allow_open_files())
-}
-
 std::uint64_t model_bytes(const Config& config) {
   const auto file = resolve_model(config.model.name, PullPolicy::kNever);
   std::error_code fault;
@@ -35,7 +27,7 @@ MachineFacts facts_of_machine(const Config& config) {
   facts.processor = processor_name();
   facts.cores = usable_cores();
   facts.free_memory_bytes = free_memory_bytes();
-  facts.open_files_max = open_files_max();
+  facts.open_files_max = allow_open_files();  // as a server does
   facts.model_bytes = model_bytes(config);
   facts.rates = measure_machine_rates(SteadyClock(), facts.cores);
   facts.features = llama_system_info();

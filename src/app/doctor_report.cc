@@ -1,14 +1,13 @@
 #include "app/doctor_report.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <cstdio>
+#include <optional>
 
 #include "app/json_text.h"
+#include "app/print_text.h"
 
 namespace zerohop {
 namespace {
@@ -21,19 +20,12 @@ constexpr double kMemoryPerModelByte = 1.5;
 constexpr std::uint64_t kFilesBesideConnections = 64;
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  std::array<char, 200> text{};
-  const int size = std::snprintf(text.data(), text.size(), format, values...);
-  return {text.data(), std::min(text.size() - 1, static_cast<std::size_t>(std::max(size, 0)))};
-}
-
 Diagnosis diagnose_memory(const MachineFacts& facts) {
   const double free_bytes = static_cast<double>(facts.free_memory_bytes);
   const double wanted = kMemoryPerModelByte * static_cast<double>(facts.model_bytes);
-  std::string text = print("%.1f GiB can be taken", free_bytes / kGibibyte);
+  std::string text = print_text("%.1f GiB can be taken", free_bytes / kGibibyte);
   if (facts.model_bytes == 0 || free_bytes >= wanted) return {Verdict::kFine, "memory", text};
-  text += print(
+  text += print_text(
       "; the model's file has %.1f GiB, and about half as much again is needed: take a smaller "
       "model or quantisation, or raise the limit of the control group",
       static_cast<double>(facts.model_bytes) / kGibibyte);
@@ -81,9 +73,9 @@ void diagnose_pressure(const json::object& body, std::vector<Diagnosis>& found) 
 }
 
 void diagnose_gateways(const json::object& body, std::vector<Diagnosis>& found) {
-  const json::value* gateways = body.if_contains("gateways");
-  if (gateways == nullptr || !gateways->is_array()) return;
-  for (const json::value& entry : gateways->get_array()) {
+  const json::array* gateways = array_at(body, "gateways");
+  if (gateways == nullptr) return;
+  for (const json::value& entry : *gateways) {
     if (!entry.is_object()) continue;
     found.push_back({Verdict::kAdvice, "gateway",
                      std::string(text_at(entry.get_object(), "name")) +
@@ -119,10 +111,10 @@ std::vector<Diagnosis> diagnose_machine(const MachineFacts& facts, const Config&
   found.push_back({Verdict::kFine, "machine",
                    facts.processor + ", " + std::to_string(facts.cores) + " usable cores" +
                        (facts.features.empty() ? "" : ", " + facts.features)});
-  found.push_back(
-      {Verdict::kFine, "speed",
-       print("reads %.1f GB/s, multiplies %.0f GFLOP/s", facts.rates.read_bytes_per_second / 1e9,
-             facts.rates.matrix_flops_per_second / 1e9)});
+  found.push_back({Verdict::kFine, "speed",
+                   print_text("reads %.1f GB/s, multiplies %.0f GFLOP/s",
+                              facts.rates.read_bytes_per_second / 1e9,
+                              facts.rates.matrix_flops_per_second / 1e9)});
   found.push_back(diagnose_memory(facts));
   found.push_back(diagnose_files(facts, config));
   if (facts.model_bytes == 0) {
@@ -138,10 +130,8 @@ Diagnosis diagnose_config(const Result<LoadedConfig>& loaded) {
 }
 
 std::vector<Diagnosis> diagnose_server(std::string_view body) {
-  boost::system::error_code fault;
-  const json::value value = json::parse(body, fault);
-  const json::object* object = fault ? nullptr : value.if_object();
-  if (object == nullptr || !object->contains("version")) {
+  const std::optional<json::object> object = object_in(body);
+  if (!object || !object->contains("version")) {
     return {{Verdict::kWrong, "server", "what answers there is no zerohop"}};
   }
   std::vector<Diagnosis> found;

@@ -1,5 +1,6 @@
 #include "app/exit_code.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -20,9 +21,7 @@ int exit_code(const Error& error) {
 
 int report_failure(const Error& error) {
   std::string line = terminal_text("zerohop: " + error.message);
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
+  std::ranges::replace(line, '\n', ' ');
   line.push_back('\n');
   std::fputs(line.c_str(), stderr);
   return exit_code(error);

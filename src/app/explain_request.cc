@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <cstdio>
+#include <optional>
 
 #include "app/json_text.h"
+#include "app/print_text.h"
 #include "app/terminal_text.h"
 
 namespace zerohop {
@@ -16,12 +16,9 @@ namespace {
 namespace json = boost::json;
 
 std::string time_text(Duration time) {
-  std::array<char, 32> text{};
   const double milliseconds = to_milliseconds(time);
-  const bool long_time = milliseconds >= 1000;
-  const int size = std::snprintf(text.data(), text.size(), long_time ? "%.1f s" : "%.1f ms",
-                                 long_time ? milliseconds / 1000 : milliseconds);
-  return {text.data(), static_cast<std::size_t>(std::max(size, 0))};
+  return milliseconds >= 1000 ? print_text("%.1f s", milliseconds / 1000)
+                              : print_text("%.1f ms", milliseconds);
 }
 
 Duration spent(const RequestRecord& record, RequestState state) {
@@ -112,12 +109,16 @@ Finding explain_refusal(const RequestRecord& record) {
   return {"refused", text + " What helps: " + std::string(refusal_advice(record.error_code)) + "."};
 }
 
+bool ended_for(const RequestRecord& record, FinishReason reason) {
+  return record.stop_reason == finish_reason_name(reason);
+}
+
 Finding explain_cut(const RequestRecord& record) {
   if (!record.limit.empty()) {
     return {"cut", "the answer was cut by the limit " + record.limit +
                        ": no more was left of it for this request."};
   }
-  if (record.stop_reason == "context_window" || record.stop_reason == "model_context_window") {
+  if (ended_for(record, FinishReason::kContextWindow)) {
     return {"cut", "the window was full: prompt and answer share it (engine.context_tokens)."};
   }
   if (record.soft_max_tokens != 0) {
@@ -144,8 +145,8 @@ Finding explain_miss(const RequestRecord& record, const RecordedMiss* miss) {
 }
 
 bool was_cut(const RequestRecord& record) {
-  return record.stop_reason == "max_tokens" || record.stop_reason == "context_window" ||
-         record.stop_reason == "model_context_window" || !record.limit.empty();
+  return ended_for(record, FinishReason::kMaxTokens) ||
+         ended_for(record, FinishReason::kContextWindow) || !record.limit.empty();
 }
 
 json::object describe_states(const RequestRecord& record) {
@@ -158,21 +159,14 @@ json::object describe_states(const RequestRecord& record) {
   return states;
 }
 
-double number_at(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  if (value == nullptr || !value->is_number()) return 0;
-  return value->to_number<double>();
-}
-
 std::string request_line(const json::object& request) {
-  std::array<char, 96> numbers{};
-  std::snprintf(numbers.data(), numbers.size(),
-                "  %3.0f  %9.1f ms  %6.0f in %6.0f cached %5.0f out", number_at(request, "status"),
-                number_at(request, "total_ms"), number_at(request, "prompt_tokens"),
-                number_at(request, "cached_tokens"), number_at(request, "output_tokens"));
+  const std::string numbers =
+      print_text("  %3.0f  %9.1f ms  %6.0f in %6.0f cached %5.0f out", number_at(request, "status"),
+                 number_at(request, "total_ms"), number_at(request, "prompt_tokens"),
+                 number_at(request, "cached_tokens"), number_at(request, "output_tokens"));
   const std::string_view error = text_at(request, "error");
   const std::string_view end = error.empty() ? text_at(request, "stop_reason") : error;
-  return std::string(text_at(request, "id")) + numbers.data() + "  " + std::string(end) + "\n";
+  return std::string(text_at(request, "id")) + numbers + "  " + std::string(end) + "\n";
 }
 
 }  // namespace
@@ -235,11 +229,9 @@ std::string explanation_body(const RequestRecord& record, const RecordedMiss* mi
 }
 
 Result<std::string> explanation_text(std::string_view body) {
-  boost::system::error_code fault;
-  const json::value value = json::parse(body, fault);
-  const json::object* object = value.if_object();
-  const json::value* findings = object == nullptr ? nullptr : object->if_contains("findings");
-  if (fault || findings == nullptr || !findings->is_array()) {
+  const std::optional<json::object> object = object_in(body);
+  const json::array* findings = object ? array_at(*object, "findings") : nullptr;
+  if (findings == nullptr) {
     return invalid_request("", "this is no explanation of a request");
   }
   std::string text{text_at(*object, "id")};
@@ -249,28 +241,26 @@ Result<std::string> explanation_text(std::string_view body) {
     }
   }
   text += '\n';
-  for (const json::value& entry : findings->get_array()) {
+  for (const json::value& entry : *findings) {
     const json::object* finding = entry.if_object();
     if (finding == nullptr) continue;
     std::string about(text_at(*finding, "about"));
     about.resize(std::max<std::size_t>(about.size(), 8), ' ');
     text += "  " + about + " " + std::string(text_at(*finding, "text")) + "\n";
   }
-  if (findings->get_array().empty()) text += "  there is nothing to say against it\n";
+  if (findings->empty()) text += "  there is nothing to say against it\n";
   return terminal_text(std::move(text));
 }
 
 Result<std::string> request_list_text(std::string_view body) {
-  boost::system::error_code fault;
-  const json::value value = json::parse(body, fault);
-  const json::object* object = fault ? nullptr : value.if_object();
-  const json::value* data = object == nullptr ? nullptr : object->if_contains("data");
-  if (data == nullptr || !data->is_array()) {
+  const std::optional<json::object> object = object_in(body);
+  const json::array* data = object ? array_at(*object, "data") : nullptr;
+  if (data == nullptr) {
     return invalid_request("", "this is no list of requests");
   }
-  if (data->get_array().empty()) return std::string("no request is over yet\n");
+  if (data->empty()) return std::string("no request is over yet\n");
   std::string text;
-  for (auto entry = data->get_array().rbegin(); entry != data->get_array().rend(); ++entry) {
+  for (auto entry = data->rbegin(); entry != data->rend(); ++entry) {
     if (const json::object* request = entry->if_object()) text += request_line(*request);
   }
   return terminal_text(std::move(text));

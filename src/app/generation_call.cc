@@ -1,6 +1,5 @@
 #include "app/generation_call.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -39,16 +38,15 @@ class GenerationCall {
   Awaitable<void> run() {
     advance(RequestState::kValidating);
     const RequestHead& head = exchange_.request().head;
-    const RequestTenant tenant = tenant_of(context_.live->config, context_.caller, head.headers);
-    Result<RequestSchedule> schedule = read_schedule(tenant, head, exchange_.request().received_at);
+    Result<RequestSchedule> schedule =
+        read_schedule(context_.tenant, head, exchange_.request().received_at);
     if (!schedule.ok()) {
       co_await refuse(std::move(schedule).error());
       co_return;
     }
     const auto identity = join_identity(context_.caller, head, context_.live->config.queue);
     if (identity) co_await join(*identity);
-    const bool joined = reader_.has_value();
-    if (!joined) attach(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
+    if (!reader_) attach(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
     if (leads_) {
       co_await begin(*schedule);
     } else {
@@ -122,8 +120,7 @@ class GenerationCall {
     if (exchange_.peer_gone()) {
       cancelled();
     } else if (running.over() && !has_output()) {
-      Error error = *running.failure();
-      co_await refuse(std::move(error));
+      co_await refuse_failed();
     } else {
       advance(RequestState::kInferring);
     }
@@ -154,7 +151,7 @@ class GenerationCall {
     for (PreparedGeneration& choice : call.choices) apply_schedule(schedule, shape, choice.request);
     const EngineRequest& first = call.choices.front().request;
     const QueueQuestion question{schedule,
-                                 context_.live->config,
+                                 context_.live->waits,
                                  shape,
                                  first.scheduling.priority,
                                  first.max_tokens,
@@ -183,6 +180,8 @@ class GenerationCall {
     return refuse_request(service_, exchange_, std::move(error));
   }
 
+  Awaitable<void> refuse_failed() { return refuse(*reader_->answer().failure()); }
+
   void cancelled() {
     reader_->leave();
     advance(RequestState::kCancelled);
@@ -209,7 +208,7 @@ class GenerationCall {
     context_.soft_max_tokens = running.soft_max_tokens();
     context_.constraint_relaxed = running.relaxed();
     context_.pieces_out = running.pieces();
-    if (const auto granted = running.granted()) context_.granted = granted;
+    if (!context_.granted) context_.granted = running.granted();
     context_.notes.queue = running.clock().queued();
     context_.notes.first_text = running.clock().first_text();
     context_.notes.miss = running.miss();
@@ -231,8 +230,7 @@ class GenerationCall {
     }
     note_answer();
     if (running.failure() != nullptr) {
-      Error error = *running.failure();
-      co_await refuse(std::move(error));
+      co_await refuse_failed();
       co_return;
     }
     advance(RequestState::kStreaming);
@@ -251,8 +249,7 @@ class GenerationCall {
       }
       // Nothing is out yet: a failure can still be a status.
       if (!has_output()) {
-        Error error = *running.failure();
-        co_await refuse(std::move(error));
+        co_await refuse_failed();
         co_return;
       }
       std::string bytes = reader_->take();

@@ -10,8 +10,6 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -65,10 +63,8 @@ Error failed(const Url& url, const std::string& reason) {
 
 // ": " and the message of an error body of either dialect; empty where there is none.
 std::string told(std::string_view body) {
-  boost::system::error_code fault;
-  const boost::json::value value = boost::json::parse(body, fault);
-  const boost::json::object* object = fault ? nullptr : value.if_object();
-  const boost::json::value* error = object == nullptr ? nullptr : object->if_contains("error");
+  const std::optional<boost::json::object> object = object_in(body);
+  const boost::json::value* error = object ? object->if_contains("error") : nullptr;
   if (error == nullptr || !error->is_object()) return {};
   const std::string_view message = text_at(error->get_object(), "message");
   return message.empty() ? std::string() : ": " + std::string(message);

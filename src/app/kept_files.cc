@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "app/config_error.h"
 #include "app/environment.h"
 #include "app/paths.h"
 
@@ -11,10 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error no_folder(const KeptFolder& kept, const std::string& reason) {
-  return Error{ErrorCode::kConfiguration,
-               std::string(kept.key) + ": '" + kept.folder.string() + "' " + reason,
-               "",
-               {}};
+  return configuration_error(std::string(kept.key) + ": '" + kept.folder.string() + "' " + reason);
 }
 
 }  // namespace

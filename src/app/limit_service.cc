@@ -195,6 +195,14 @@ void LimitService::settle(Reservation& reservation, const BilledRequest& billed)
   keeper_->add(std::move(row));
 }
 
+void LimitService::settle_unanswered(Reservation& reservation, int status) const {
+  if (status == 429 || status >= 500) {
+    reservation.release();
+  } else {
+    reservation.settle({}, limit_moment(clock_));
+  }
+}
+
 void LimitService::append_headers(const Caller& caller, HeaderDialect dialect,
                                   std::vector<HeaderField>& headers) {
   const LimitMoment moment = limit_moment(clock_);

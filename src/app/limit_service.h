@@ -84,6 +84,9 @@ class LimitService {
 
   /// The exact numbers: the rest is there again, and the ledger gets its row.
   void settle(Reservation& reservation, const BilledRequest& billed);
+  /// Of a request that came to no answer, by the status of its refusal: all is given back where the
+  /// server had no room for it, all but its count where its client was wrong.
+  void settle_unanswered(Reservation& reservation, int status) const;
   /// Called with what a request cost its tenant, in millionths of a dollar.
   void on_cost(std::function<void(std::string_view tenant, std::uint64_t micros)> note) {
     on_cost_ = std::move(note);

@@ -30,21 +30,24 @@ Result<std::shared_ptr<LiveConfig>> make_live_config(const Config& config) {
   ZH_ASSIGN_OR_RETURN(WireProfiles wire_profiles, WireProfiles::from_config(config));
   ZH_ASSIGN_OR_RETURN(RequestProfiles profiles, RequestProfiles::from_config(config));
   ZH_ASSIGN_OR_RETURN(LimitSettings limits, LimitSettings::from_config(config.limits));
+  ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(config));
   return std::make_shared<LiveConfig>(LiveConfig{config,
                                                  std::move(wire_profiles),
                                                  std::move(profiles),
                                                  std::move(limits),
                                                  InstanceIdentity(config.instance),
                                                  document_limits_of(config.documents),
+                                                 waits,
                                                  {}});
 }
 
 Result<std::shared_ptr<LiveConfig>> next_live_config(const Config& start,
                                                      const LoadedConfig& read) {
   Config merged = start;
+  Config wanted = read.config;
   for (const ConfigKey& key : config_table()) {
     if (key.takes_effect != TakesEffect::kReload) continue;
-    const auto applied = apply_value(key, current_value(key, read.config), merged);
+    const auto applied = apply_value(key, value_in(key, wanted), merged);
     ZH_CHECK(applied.ok());  // the value was applied once already
   }
   const Result<void> fits = check_config_rules(merged);
@@ -58,8 +61,10 @@ Result<std::shared_ptr<LiveConfig>> next_live_config(const Config& start,
 
 ConfigChanges changes_of(const Config& before, const LoadedConfig& read) {
   ConfigChanges changes;
+  Config old = before;
+  Config wanted = read.config;
   for (const ConfigKey& key : config_table()) {
-    if (current_value(key, before) == current_value(key, read.config)) continue;
+    if (value_in(key, old) == value_in(key, wanted)) continue;
     if (is_made_up(key, read)) continue;
     const bool now = key.takes_effect == TakesEffect::kReload;
     (now ? changes.applied : changes.needs_restart).emplace_back(key.path);

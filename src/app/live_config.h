@@ -23,6 +23,7 @@
 #include "app/instance_identity.h"
 #include "app/limit_settings.h"
 #include "app/request_profile.h"
+#include "app/request_schedule.h"
 #include "app/wire_profile.h"
 #include "core/error.h"
 
@@ -35,6 +36,7 @@ struct LiveConfig {
   LimitSettings limits;
   InstanceIdentity identity;
   DocumentLimits documents;
+  ClassWaits waits;                      ///< longest waits for the first token
   std::vector<ModelDescription> models;  ///< put in by the server, which knows its tier
 };
 

@@ -28,7 +28,7 @@ class LiveRequests {
   };
 
   std::vector<Entry> entries_;  // in the order of their arrival, ended ones among them
-  std::size_t clean_at_ = 64;   // entries, with which ended ones are dropped
+  std::size_t clean_at_ = 0;    // entries, with which ended ones are dropped
 };
 
 }  // namespace zerohop

@@ -14,7 +14,9 @@ namespace {
 // Read again, the configuration comes from the file of the start: one that is gone for a moment is
 // an error then, not a reason to serve with defaults.
 CommandLine with_its_file(CommandLine line, const Environment& environment) {
-  if (!line.config_file) line.config_file = users_config_file(environment);
+  if (line.config_file) return line;
+  // Without a folder for it load_config_for() says why.
+  if (const auto file = users_config_file(environment); file.ok()) line.config_file = *file;
   return line;
 }
 

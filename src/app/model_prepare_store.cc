@@ -38,14 +38,6 @@ Error cannot(const fs::path& path, const std::string& why) {
 }
 
 // JSON numbers are doubles to many readers; 64 bits need more.
-std::string hex(std::uint64_t number) {
-  std::array<unsigned char, sizeof number> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<unsigned char>(number >> 8 * (bytes.size() - 1 - i));
-  }
-  return hex_of(bytes);
-}
-
 std::optional<std::uint64_t> from_hex(std::string_view text) {
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number, 16);
@@ -77,7 +69,7 @@ json::object candidate_object(const PrepareCandidate& candidate) {
 }
 
 // Not finite, negative or missing: 0, which stands for "not measured".
-double number_at(const json::object& object, std::string_view key) {
+double figure_at(const json::object& object, std::string_view key) {
   const json::value* value = object.if_contains(key);
   boost::system::error_code fault;
   const double number = value == nullptr ? 0 : value->to_number<double>(fault);
@@ -88,7 +80,7 @@ ModelSpeed parse_speed(const json::object& object, std::string_view key) {
   const json::value* value = object.if_contains(key);
   const json::object* speed = value == nullptr ? nullptr : value->if_object();
   if (speed == nullptr) return {};
-  return {number_at(*speed, "prefill"), number_at(*speed, "batch"), number_at(*speed, "single")};
+  return {figure_at(*speed, "prefill"), figure_at(*speed, "batch"), figure_at(*speed, "single")};
 }
 
 std::optional<PrepareCandidate> parse_candidate(const json::value& value) {
@@ -100,13 +92,13 @@ std::optional<PrepareCandidate> parse_candidate(const json::value& value) {
   candidate.type = *type;
   candidate.fault = text_at(*object, "fault");
   ModelDivergence& divergence = candidate.figures.divergence;
-  divergence.tokens = static_cast<std::uint32_t>(std::min(number_at(*object, "tokens"), 1e9));
-  divergence.kl_mean = number_at(*object, "kl_mean");
-  divergence.kl_max = number_at(*object, "kl_max");
-  divergence.same_first = number_at(*object, "same_first");
-  divergence.perplexity_original = number_at(*object, "perplexity_original");
-  divergence.perplexity = number_at(*object, "perplexity");
-  candidate.figures.disturbance = number_at(*object, "disturbance");
+  divergence.tokens = static_cast<std::uint32_t>(std::min(figure_at(*object, "tokens"), 1e9));
+  divergence.kl_mean = figure_at(*object, "kl_mean");
+  divergence.kl_max = figure_at(*object, "kl_max");
+  divergence.same_first = figure_at(*object, "same_first");
+  divergence.perplexity_original = figure_at(*object, "perplexity_original");
+  divergence.perplexity = figure_at(*object, "perplexity");
+  candidate.figures.disturbance = figure_at(*object, "disturbance");
   candidate.figures.original = parse_speed(*object, "original_speed");
   candidate.figures.converted = parse_speed(*object, "speed");
   return candidate;
@@ -140,7 +132,7 @@ fs::path folder_of(const fs::path& below, const fs::path& source) {
   const fs::path whole = fs::weakly_canonical(source, fault);
   const fs::path named = fault ? source : whole;
   return below / "prepared" /
-         (plain_name(named.stem().string()) + "-" + hex(text_hash(named.string())));
+         (plain_name(named.stem().string()) + "-" + hex_of_number(text_hash(named.string())));
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
@@ -173,8 +165,8 @@ std::string decision_text(const PrepareDecision& decision) {
                                       {"source_type", decision.source_type},
                                       {"reason", decision.reason},
                                       {"attempts", decision.attempts},
-                                      {"file_bytes", hex(decision.file_bytes)},
-                                      {"file_checksum", hex(decision.file_checksum)},
+                                      {"file_bytes", hex_of_number(decision.file_bytes)},
+                                      {"file_checksum", hex_of_number(decision.file_checksum)},
                                       {"candidates", std::move(candidates)}});
 }
 
@@ -193,7 +185,7 @@ std::optional<PrepareDecision> parse_decision(std::string_view text) {
   decision.type = *type;
   decision.source_type = text_at(*object, "source_type");
   decision.reason = text_at(*object, "reason");
-  decision.attempts = static_cast<std::uint32_t>(std::min(number_at(*object, "attempts"), 1e9));
+  decision.attempts = static_cast<std::uint32_t>(std::min(figure_at(*object, "attempts"), 1e9));
   decision.file_bytes = *bytes;
   decision.file_checksum = *sum;
   const json::value* list = object->if_contains("candidates");
@@ -218,7 +210,7 @@ fs::path PrepareFolder::part_of(WeightType type) const {
 }
 
 fs::path PrepareFolder::note_of(const std::string& key) const {
-  return path_ / (hex(text_hash(key)) + ".json");
+  return path_ / (hex_of_number(text_hash(key)) + ".json");
 }
 
 std::optional<PrepareDecision> PrepareFolder::find(const std::string& key) const {

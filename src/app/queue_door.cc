@@ -24,23 +24,11 @@ bool asks_for_text(std::string_view path) {
                              [path](std::string_view ending) { return path.ends_with(ending); });
 }
 
-// What the head leaves open: the body may ask for another class.
-struct Classes {
-  PriorityClass best = PriorityClass::kStandard;
-  bool may_step_back = false;
-};
-
-Classes classes_of(const RequestTenant& tenant, std::string_view path) {
-  const bool openai = is_openai_path(path);
-  const PriorityClass unasked = openai ? PriorityClass::kPriority : PriorityClass::kStandard;
-  return {tenant.priority.value_or(unasked), openai};
-}
-
 DoorView view_of(const Service& service, TenantId tenant, PriorityClass priority) {
-  const Tier& tier = service.tier();
+  Tier& tier = service.tier();
   return {tier.snapshot(), service.clock.now(),
           milliseconds(service.config.engine.itl_objective_ms),
-          service.tier().loop().in_front(tenant, priority)};
+          tier.loop().in_front(tenant, priority)};
 }
 
 Result<void> check_bounds(const Service& service, TenantId tenant) {
@@ -54,21 +42,23 @@ Result<void> check_bounds(const Service& service, TenantId tenant) {
 
 }  // namespace
 
+// The head leaves the class open: the body may ask for another one.
 PriorityClass best_class(const RequestTenant& tenant, std::string_view path) {
-  return classes_of(tenant, path).best;
+  return tenant.priority.value_or(is_openai_path(path) ? PriorityClass::kPriority
+                                                       : PriorityClass::kStandard);
 }
 
 Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
                                  const RequestContext& context) {
   if (!asks_for_text(head.path)) return {};
-  const Config& config = context.live->config;
-  const RequestTenant tenant = tenant_of(config, context.caller, head.headers);
+  const RequestTenant& tenant = context.tenant;
   ZH_RETURN_IF_ERROR(check_bounds(service, tenant.tenant));
-  const Classes classes = classes_of(tenant, head.path);
-  ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(config));
-  Duration wait_max = waits[static_cast<std::size_t>(classes.best)];
-  if (classes.may_step_back) wait_max = *std::max_element(waits.begin(), waits.end());
-  const DoorView view = view_of(service, tenant.tenant, classes.best);
+  const PriorityClass best = best_class(tenant, head.path);
+  const ClassWaits& waits = context.live->waits;
+  Duration wait_max = waits[index_of(best)];
+  // It may step back.
+  if (is_openai_path(head.path)) wait_max = *std::max_element(waits.begin(), waits.end());
+  const DoorView view = view_of(service, tenant.tenant, best);
   ZH_RETURN_IF_ERROR(check_wait(view, wait_max));
   const auto schedule = read_schedule(tenant, head, view.now);
   if (!schedule.ok() || !schedule->deadline) return {};
@@ -76,11 +66,10 @@ Result<void> check_queue_at_head(const Service& service, const RequestHead& head
 }
 
 Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question) {
-  ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(question.config));
   DoorView view = view_of(service, question.schedule.tenant.tenant, question.priority);
   view.max_tokens = question.max_tokens;
   view.likely_uncached = service.tier().loop().likely_uncached(question.prompt_tokens);
-  ZH_RETURN_IF_ERROR(check_wait(view, waits[static_cast<std::size_t>(question.priority)]));
+  ZH_RETURN_IF_ERROR(check_wait(view, question.waits[index_of(question.priority)]));
   return check_deadline(question.schedule, question.shape, view);
 }
 

@@ -33,7 +33,7 @@ Result<void> check_queue_at_head(const Service& service, const RequestHead& head
 
 struct QueueQuestion {
   const RequestSchedule& schedule;
-  const Config& config;  ///< live
+  const ClassWaits& waits;  ///< live
   AnswerShape shape = AnswerShape::kWhole;
   PriorityClass priority = PriorityClass::kStandard;
   std::uint32_t max_tokens = 0;     ///< of the answer

@@ -14,6 +14,7 @@
 #include "admission/request_lifecycle.h"
 #include "app/live_config.h"
 #include "app/request_notes.h"
+#include "app/request_tenant.h"
 #include "base/permit.h"
 #include "core/error.h"
 #include "core/snapshot.h"
@@ -37,8 +38,9 @@ struct RequestContext {
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;
-  Caller caller;      ///< whose request it is; set before anything else is looked at
-  Reservation limit;  ///< what it holds of the caller's limits; settled by whoever answers it
+  Caller caller;         ///< whose request it is; set before anything else is looked at
+  RequestTenant tenant;  ///< as whom it takes its turn; of requests that cost a permit
+  Reservation limit;     ///< what it holds of the caller's limits; settled by whoever answers it
   std::optional<LimitGrant> granted;  ///< by its limits; there when it has been settled
   /// What the body tells of the engine, for its header to tell the same; nothing: no matter what.
   std::optional<EngineSnapshot> engine;

@@ -10,10 +10,11 @@
 namespace zerohop {
 namespace {
 
-// Only POST bodies make work; probes and lists are counted by their route alone.
-bool is_model_request(const ExchangeSummary& summary) {
-  return summary.head != nullptr && summary.head->method == "POST" && !summary.route.empty() &&
-         context_of(summary.ticket) != nullptr;
+// Only POST bodies make work; probes and lists are counted by their route alone. Null for those.
+const RequestContext* model_request_of(const ExchangeSummary& summary) {
+  const bool posted =
+      summary.head != nullptr && summary.head->method == "POST" && !summary.route.empty();
+  return posted ? context_of(summary.ticket) : nullptr;
 }
 
 // About the server: a client that left, or whose request was wrong, does not. Refusals for want of
@@ -64,9 +65,10 @@ void count(Service& service, const RequestContext& context, const RequestRecord&
 
 void finish_request(Service& service, const ExchangeSummary& summary) {
   RequestRecord record = record_of(service, summary);
-  if (is_model_request(summary)) count(service, *context_of(summary.ticket), record);
+  const RequestContext* context = model_request_of(summary);
+  if (context != nullptr) count(service, *context, record);
   log_record(record);
-  if (!is_model_request(summary)) return;
+  if (context == nullptr) return;
   // Strangers cannot push out what is remembered of those who have a key.
   const bool known = !service.keys.asks_for_keys() || !record.key.empty();
   if (known) service.history.add(std::move(record));

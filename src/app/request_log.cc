@@ -6,6 +6,7 @@
 #include "app/model_names.h"
 #include "app/request_context.h"
 #include "app/service.h"
+#include "base/hex.h"
 #include "policy/redact.h"
 
 namespace zerohop {
@@ -144,12 +145,7 @@ class Line {
     if (value > 0) number(key, value);
   }
   void hash(std::string_view key, std::uint64_t value) {
-    if (value == 0) return;
-    std::string digits(16, '0');
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-      digits[15 - i] = "0123456789abcdef"[value >> (4 * i) & 15];
-    }
-    fields_.push_back({std::string(key), std::move(digits)});
+    if (value != 0) text(key, hex_of_number(value));
   }
   void milliseconds(std::string_view key, Duration time) {
     if (time <= Duration::zero()) return;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/config_error.h"
 #include "app/text_hash.h"
 #include "core/service_estimate.h"
 
@@ -85,19 +86,14 @@ Result<ClassWaits> class_waits(const Config& config) {
   const std::vector<double>& seconds = config.queue.class_wait_max_seconds;
   if (seconds.empty()) return waits;
   if (seconds.size() != kPriorityClasses) {
-    return Error{ErrorCode::kConfiguration,
-                 "queue.class_wait_max_seconds: needs three numbers, of priority, standard and "
-                 "batch, or none",
-                 "",
-                 {}};
+    return configuration_error(
+        "queue.class_wait_max_seconds: needs three numbers, of priority, standard and batch, or "
+        "none");
   }
   for (std::size_t i = 0; i < kPriorityClasses; ++i) {
     constexpr double kDay = 86'400;
     if (!(seconds[i] > 0) || seconds[i] > kDay) {
-      return Error{ErrorCode::kConfiguration,
-                   "queue.class_wait_max_seconds: must be above 0 and at most 86400",
-                   "",
-                   {}};
+      return configuration_error("queue.class_wait_max_seconds: must be above 0 and at most 86400");
     }
     waits[i] = from_seconds(seconds[i]);
   }
@@ -169,10 +165,8 @@ void apply_schedule(const RequestSchedule& schedule, AnswerShape shape, EngineRe
   request.scheduling.tenant = schedule.tenant.tenant;
   request.scheduling.tenant_weight = schedule.tenant.weight;
   request.scheduling.own_pool = schedule.tenant.own_pool;
-  // Nobody gets a better class than the operator gave, and everybody may step back.
-  const std::optional<PriorityClass> given = schedule.tenant.priority;
   PriorityClass& priority = request.scheduling.priority;
-  if (given && priority != PriorityClass::kBatch) priority = *given;
+  priority = served_class(schedule.tenant.priority, priority);
   request.scheduling.deadline = deadline_of(schedule, shape);
   request.cache.scope = schedule.tenant.scope;
   request.cache.affinity = schedule.affinity;

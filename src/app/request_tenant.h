@@ -31,6 +31,12 @@ std::string_view credential_of(const Headers& headers);
 /// The class that the operator gave; nothing: as each request asks.
 std::optional<PriorityClass> class_of(const Caller& caller);
 
+/// In which a request that asks for `wanted` is served where the operator gave `given`: nobody gets
+/// a better one than was given, and everybody may step back.
+constexpr PriorityClass served_class(std::optional<PriorityClass> given, PriorityClass wanted) {
+  return wanted == PriorityClass::kBatch ? wanted : given.value_or(wanted);
+}
+
 RequestTenant tenant_of(const Config& config, const Caller& caller, const Headers& headers);
 
 /// Of a message batch. Where no key was asked for: one tenant for all batches, whose prefixes

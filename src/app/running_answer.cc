@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "app/limit_settings.h"
 #include "base/check.h"
 
 namespace zerohop {
@@ -14,17 +13,6 @@ namespace zerohop {
 namespace asio = boost::asio;
 
 namespace {
-
-// What a request that came to no answer gives back: all where the server had no room for it, all
-// but its count where its client was wrong.
-void settle_refused(Reservation& limit, const Error& error, const Clock& clock) {
-  const int status = error_traits(error.code).status;
-  if (status == 429 || status >= 500) {
-    limit.release();
-  } else if (limit.held()) {
-    limit.settle({}, limit_moment(clock));
-  }
-}
 
 bool is_output(const Event& event) {
   return !std::holds_alternative<Started>(event) && !is_terminal(event);
@@ -44,7 +32,6 @@ void RunningAnswer::begin(Start start) {
   limit_ = std::move(start.limit);
   submitted_at_ = start.submitted_at;
   usages_.resize(start.streams.size());
-  choices_per_prompt_ = call_.choices_per_prompt;
   const bool streams = call_.stream != nullptr;
   timing_.serve_as(start.priority,
                    streams ? AnswerMetrics::Shape::kStream : AnswerMetrics::Shape::kWhole);
@@ -91,16 +78,15 @@ void RunningAnswer::add(const ChoiceEvent& entry) {
 // to its end.
 void RunningAnswer::end() {
   state_ = State::kOver;
-  if (!streamed() && call_.whole->failure() != nullptr) failure_ = *call_.whole->failure();
   // A deadline is the client's own limit: what it was sent by then is not given away.
   const bool cut = failure_ && failure_->code == ErrorCode::kTimeout && streamed() && pieces_ > 0;
   if (cut) {
     bill_let_out();
   } else if (failure_) {
     granted_ = limit_.grant();
-    settle_refused(limit_, *failure_, service_.clock);
+    service_.limits.settle_unanswered(limit_, error_traits(failure_->code).status);
   } else {
-    bill(openai_usage(usages_, choices_per_prompt_));
+    bill(openai_usage(usages_, call_.choices_per_prompt));
   }
   streams_.reset();  // what still runs of other choices is cancelled
 }
@@ -119,7 +105,7 @@ void RunningAnswer::abandon() {
 }
 
 void RunningAnswer::bill_let_out() {
-  OpenAiUsage usage = openai_usage(usages_, choices_per_prompt_);
+  OpenAiUsage usage = openai_usage(usages_, call_.choices_per_prompt);
   usage.output_tokens = limit_.served();
   bill(usage);
 }

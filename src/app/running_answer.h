@@ -137,7 +137,6 @@ class RunningAnswer {
   TimePoint submitted_at_{};
   Duration first_token_expected_{};  // since then; 0: not known, or it has come
   std::vector<Usage> usages_;        // of each choice, as far as it is known
-  std::size_t choices_per_prompt_ = 1;
   bool started_ = false;
   Usage usage_;
   std::string stop_reason_;

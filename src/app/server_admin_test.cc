@@ -14,24 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kToken = "a-token-of-the-operator";
-
 class ServerAdminTest : public testing::Test {
  protected:
   ServerAdminTest() {
     TestServerOptions options;
     options.keys = folder_.path() / "keys.sqlite";
-    options.admin_token = kToken;
+    options.admin_token = kAdminToken;
     options.usage = folder_.path() / "usage";
     server_ = std::make_unique<RunningServer>(options);
   }
 
   Answer admin(const std::string& method, const std::string& path, const std::string& body = "",
-               const std::string& token = kToken) const {
-    Socket socket(server_->admin_port());
-    const std::string header = token.empty() ? "" : "authorization: Bearer " + token + "\r\n";
-    socket.send(bytes_of({path, body, header, method}));
-    return parse_answer(socket.receive_all());
+               const std::string& token = kAdminToken) const {
+    return ask_admin(*server_, {path, body, "", method}, token);
   }
   int models_with(const std::string& key) const {
     return ask(*server_, {"/v1/models", "", "x-api-key: " + key + "\r\n", "GET"}).status;
@@ -51,7 +46,7 @@ TEST_F(ServerAdminTest, AsksForItsToken) {
   // A key of a client is no token, and the token is no key.
   const std::string key = text_at(admin("POST", "/admin/keys").json(), "/key");
   EXPECT_EQ(admin("GET", "/admin/keys", "", key).status, 401);
-  EXPECT_NE(models_with(kToken), 200);
+  EXPECT_NE(models_with(kAdminToken), 200);
   // Nothing of it is on the public listener.
   EXPECT_EQ(get(*server_, "/admin/keys").status, 404);
 }

@@ -85,9 +85,8 @@ void choose_profile(Service& service, const RequestHead& head, RequestContext& c
 // A tenant that asks for less than its share is taken while others are not.
 Result<void> check_shedding(const Service& service, const RequestHead& head,
                             RequestContext& context) {
-  const RequestTenant tenant = tenant_of(context.live->config, context.caller, head.headers);
   const PressureCause cause =
-      service.tier().loop().sheds(tenant.tenant, best_class(tenant, head.path));
+      service.tier().loop().sheds(context.tenant.tenant, best_class(context.tenant, head.path));
   if (cause == PressureCause::kNone) return {};
   context.engine = service.tier().snapshot();
   const std::chrono::milliseconds objective(service.config.engine.itl_objective_ms);
@@ -148,6 +147,7 @@ std::optional<HttpResponse> on_head(Service& service, const RequestHead& head,
   Result<void> checked = identify(service, head, *context);
   if (checked.ok()) checked = check_head(service, head, *context);
   if (checked.ok() && costs_a_permit(head)) {
+    context->tenant = tenant_of(context->live->config, context->caller, head.headers);
     checked = check_queue_at_head(service, head, *context);
     if (checked.ok()) checked = check_shedding(service, head, *context);
     if (checked.ok()) checked = admit(service, *context);
@@ -247,11 +247,8 @@ void settle_state(const Service& service, const ExchangeSummary& summary) {
 void settle_limit(const Service& service, const ExchangeSummary& summary) {
   RequestContext* context = context_of(summary.ticket);
   if (context == nullptr || !context->limit.held()) return;
-  if (summary.status == 0 || summary.status == 429 || summary.status >= 500) {
-    context->limit.release();
-  } else {
-    context->limit.settle({}, limit_moment(service.clock));
-  }
+  if (summary.status == 0) return context->limit.release();
+  service.limits.settle_unanswered(context->limit, summary.status);
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 namespace zerohop {
 namespace {
 
-constexpr const char* kToken = "a-token-of-the-operator";
 constexpr const char* kTurn = R"({"messages":[{"role":"user","content":"Hi"}],"max_tokens":40})";
 
 using Settings = std::map<std::string, std::string>;  // path → value as YAML
@@ -36,7 +35,7 @@ class ReloadedServer {
     TestServerOptions options;
     options.model = std::move(model);
     options.gate = gate;
-    options.admin_token = kToken;
+    options.admin_token = kAdminToken;
     options.read_config = [this] { return read(); };
     options.configure = [this](Config& config) { config = read()->config; };
     server_ = std::make_unique<RunningServer>(options);
@@ -58,12 +57,7 @@ class ReloadedServer {
   }
   void write(const std::string& text) const { std::ofstream(file()) << text; }
 
-  Answer reload() const {
-    Socket socket(server_->admin_port());
-    const std::string token = "authorization: Bearer " + std::string(kToken) + "\r\n";
-    socket.send(bytes_of({"/admin/reload", "", token}));
-    return parse_answer(socket.receive_all());
-  }
+  Answer reload() const { return ask_admin(*server_, {"/admin/reload", "", ""}); }
   // The keys that a reload with these settings names.
   std::string applied(const Settings& settings) {
     change(settings);

@@ -12,7 +12,6 @@
 namespace zerohop {
 namespace {
 
-constexpr const char* kToken = "a-token-of-the-operator";
 constexpr const char* kPrompt = "a-prompt-that-is-private";
 constexpr const char* kWrong = "sk-zh-a-key-of-somewhere-else";
 
@@ -26,7 +25,7 @@ class ServerSecretsTest : public testing::Test {
     options.keys = folder_.path() / "keys.sqlite";
     options.usage = folder_.path() / "usage";
     options.batches = folder_.path() / "batches";
-    options.admin_token = kToken;
+    options.admin_token = kAdminToken;
     testing::internal::CaptureStderr();
     log_configure({.level = LogLevel::kDebug});
     server_ = std::make_unique<RunningServer>(options);
@@ -79,17 +78,14 @@ TEST_F(ServerSecretsTest, AreInNoLineOfTheLogWhateverIsAsked) {
   Socket broken(server_->port());
   broken.send("GET /" + prompt + " HTTP/1.1\r\nhost: x\r\nx-api-key " + key_ + "\r\n\r\n");
   (void)broken.receive_all();
-  Socket admin(server_->admin_port());
-  admin.send(
-      bytes_of({"/admin/keys", "{}", "authorization: Bearer " + std::string(kToken) + "\r\n"}));
-  const std::string made = text_at(parse_answer(admin.receive_all()).json(), "/key");
+  const std::string made = text_at(ask_admin(*server_, {"/admin/keys", "{}", ""}).json(), "/key");
   ASSERT_TRUE(made.starts_with("sk-"));
   send("/v1/messages", bodies.front().second, made);
   server_->settle();
   const std::string text = log();
   EXPECT_NE(text.find("request"), text.npos);  // it is the log, and it is not empty
   for (const std::string& secret :
-       {key_, made, std::string(kWrong), prompt, answer_, std::string(kToken)}) {
+       {key_, made, std::string(kWrong), prompt, answer_, std::string(kAdminToken)}) {
     EXPECT_EQ(text.find(secret), text.npos) << secret << " in " << text.substr(0, 4'000);
   }
 }

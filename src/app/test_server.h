@@ -279,11 +279,24 @@ inline Answer parse_answer(const std::string& bytes) {
   return answer;
 }
 
-/// One request on a connection of its own.
-inline Answer ask(const RunningServer& server, const TestRequest& request) {
-  Socket socket(server.port());
+inline Answer ask_port(std::uint16_t port, const TestRequest& request) {
+  Socket socket(port);
   socket.send(bytes_of(request));
   return parse_answer(socket.receive_all());
+}
+
+/// One request on a connection of its own.
+inline Answer ask(const RunningServer& server, const TestRequest& request) {
+  return ask_port(server.port(), request);
+}
+
+inline constexpr const char* kAdminToken = "a-token-of-the-operator";
+
+/// The same at the admin listener. An empty token is not sent.
+inline Answer ask_admin(const RunningServer& server, TestRequest request,
+                        const std::string& token = kAdminToken) {
+  if (!token.empty()) request.headers += "authorization: Bearer " + token + "\r\n";
+  return ask_port(server.admin_port(), request);
 }
 
 inline Answer post(const RunningServer& server, const std::string& path, const std::string& body) {

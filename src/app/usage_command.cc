@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "app/commands.h"
+#include "app/config_error.h"
 #include "app/exit_code.h"
 #include "app/kept_files.h"
 #include "app/usage_keeper.h"
@@ -14,15 +15,14 @@ namespace {
 
 // In the words of the command line.
 Error of_flag(const Error& error) {
-  return Error{ErrorCode::kConfiguration, "--" + error.field + ": " + error.message, "", {}};
+  return configuration_error("--" + error.field + ": " + error.message);
 }
 
 Result<std::string> report(const LimitsConfig& config, const UsageOptions& options) {
   const Result<LedgerQuery> query = usage_query(options);
   if (!query.ok()) return of_flag(query.error());
   if (config.usage_folder.empty()) {
-    return Error{
-        ErrorCode::kConfiguration, "limits.usage_folder is empty: usage is not kept", "", {}};
+    return configuration_error("limits.usage_folder is empty: usage is not kept");
   }
   ZH_ASSIGN_OR_RETURN(const std::filesystem::path folder,
                       state_path(config.usage_folder, kUsageFolderName));

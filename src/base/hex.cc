@@ -1,5 +1,6 @@
 #include "base/hex.h"
 
+#include <array>
 #include <string_view>
 
 namespace zerohop {
@@ -13,6 +14,14 @@ std::string hex_of(std::span<const unsigned char> bytes) {
     digits.push_back(kDigits[byte & 15]);
   }
   return digits;
+}
+
+std::string hex_of_number(std::uint64_t number) {
+  std::array<unsigned char, sizeof number> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<unsigned char>(number >> 8 * (bytes.size() - 1 - i));
+  }
+  return hex_of(bytes);
 }
 
 }  // namespace zerohop

@@ -1,6 +1,7 @@
 // Hexadecimal digits. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -17,5 +18,8 @@ constexpr int hex_digit_value(char32_t character) {
 
 /// Two lower-case digits for each byte.
 std::string hex_of(std::span<const unsigned char> bytes);
+
+/// Sixteen lower-case digits, the highest first.
+std::string hex_of_number(std::uint64_t number);
 
 }  // namespace zerohop

@@ -34,5 +34,10 @@ TEST(HexOf, WritesTwoLowerCaseDigitsForEachByte) {
   EXPECT_EQ(hex_of({}), "");
 }
 
+TEST(Hex, WritesANumberWithAllItsDigits) {
+  EXPECT_EQ(hex_of_number(0), "0000000000000000");
+  EXPECT_EQ(hex_of_number(0x0892e8b79bf0c1c9), "0892e8b79bf0c1c9");
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -1,7 +1,6 @@
 #include "constrain/tag_plan.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace zerohop {

@@ -38,9 +38,7 @@ void FairQueue::set_sequences(std::uint32_t sequences) {
 
 // ---- the books ----
 
-std::size_t FairQueue::class_of(const Work& work) {
-  return static_cast<std::size_t>(work.queued.priority);
-}
+std::size_t FairQueue::class_of(const Work& work) { return index_of(work.queued.priority); }
 
 FairQueue::Work& FairQueue::find(WorkId id) {
   const auto found = works_.find(id);

@@ -30,6 +30,11 @@ enum class PriorityClass : std::uint8_t {
 
 inline constexpr std::size_t kPriorityClasses = 3;
 
+/// Its place in arrays of so many.
+constexpr std::size_t index_of(PriorityClass priority) {
+  return static_cast<std::size_t>(priority);
+}
+
 /// "priority", "standard" or "batch".
 std::string_view priority_class_name(PriorityClass priority);
 /// Nothing for other texts.

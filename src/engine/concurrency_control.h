@@ -24,8 +24,8 @@
 // Pure: the same inputs give the same numbers. One owner (the engine thread).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <optional>
 
 #include "base/clock.h"
 

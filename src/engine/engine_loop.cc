@@ -83,7 +83,6 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
       inbox_(std::make_shared<Inbox>(options_.queue.requests_max)),
       warm_inbox_(limits::kWarmPrefixesMax),
       books_(options_.queue),
-      wait_max_(options_.pressure.wait_max.count()),
       door_(books_, options_.pressure.wait_max),
       context_(std::move(parts.context)),
       cache_(context_->capabilities(), cache_options(options_)),
@@ -138,7 +137,7 @@ Result<void> EngineLoop::submit(EngineRequest request) {
                  std::chrono::seconds(1), shed_detail(cause)};
   }
   request.in_front = books_.in_front(entry.tenant, entry.priority);
-  request.queued_tokens = entry.tokens;
+  request.queued = entry;
   if (const std::optional<QueueBound> bound = books_.enter(entry)) {
     return Error{ErrorCode::kOverloaded, std::string(queue_bound_text(*bound)), "",
                  std::chrono::seconds(1), queue_bound_detail(*bound)};
@@ -180,11 +179,6 @@ EngineSnapshot EngineLoop::snapshot() const {
   copy.queued = 0;
   for (const std::uint32_t requests : waiting.requests) copy.queued += requests;
   return copy;
-}
-
-void EngineLoop::set_wait_max(Duration wait_max) {
-  wait_max_ = wait_max.count();
-  door_.set_wait_max(wait_max);
 }
 
 void EngineLoop::stop() {
@@ -315,8 +309,6 @@ SequencePtr EngineLoop::make_sequence(EngineRequest request) {
   sequence->request = std::move(request);
   set_output_limit(*sequence);
   sequence->uncached = uncached_tokens(*sequence);
-  sequence->queued = {sequence->request.scheduling.tenant, sequence->priority(),
-                      sequence->request.queued_tokens};
   return sequence;
 }
 
@@ -337,7 +329,7 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived_) {
     if (request.scheduling.soft_max_tokens) ++soft_allowed_;
     SequencePtr sequence = make_sequence(std::move(request));
-    books_.recount(sequence->queued, sequence->uncached);
+    books_.recount(sequence->request.queued, sequence->uncached);
     expect_first_token(*sequence);
     if (hopeless(*sequence, sequence->uncached)) {
       leave_unstarted(*sequence);
@@ -427,7 +419,7 @@ void EngineLoop::end_early(Sequence& sequence) {
 // It was new and waited; now it has a slot, or ends.
 void EngineLoop::leave_unstarted(const Sequence& sequence) {
   if (sequence.started() || sequence.warm) return;
-  books_.leave(sequence.queued);
+  books_.leave(sequence.request.queued);
 }
 
 void EngineLoop::fail_all() {

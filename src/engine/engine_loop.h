@@ -119,8 +119,9 @@ class EngineLoop {
   /// than limits::kWarmPrefixesMax), kShuttingDown.
   Result<void> submit_warm(WarmPrefix prefix);
 
-  /// Why a request of `tenant` would be refused now for the pressure; kNone: it would not.
-  PressureCause sheds(TenantId tenant, PriorityClass priority = PriorityClass::kStandard) const {
+  /// Why a request of that tenant and class would be refused now for the pressure; kNone: it would
+  /// not.
+  PressureCause sheds(TenantId tenant, PriorityClass priority) const {
     return door_.refuses(tenant, priority);
   }
   /// What a request of that tenant and class would find in front of it, right now.
@@ -135,7 +136,7 @@ class EngineLoop {
   /// Whether the queue has no room for a request of `tenant`, whatever its length.
   std::optional<QueueBound> full_for(TenantId tenant) const { return books_.full_for(tenant); }
   /// PressureOptions::wait_max, from the next step on.
-  void set_wait_max(Duration wait_max);
+  void set_wait_max(Duration wait_max) { door_.set_wait_max(wait_max); }
 
   /// Makes wait() return.
   void ring() { inbox_->wake(); }
@@ -289,8 +290,7 @@ class EngineLoop {
 
   // Any thread
   BoundedQueue<WarmPrefix> warm_inbox_;
-  QueueBooks books_;  // requests in the inbox, and new ones that wait
-  std::atomic<Duration::rep> wait_max_;
+  QueueBooks books_;                       // requests in the inbox, and new ones that wait
   std::atomic<double> uncached_share_{1};  // of prompts, since the start
   std::atomic<bool> stopping_{false};
   ShedDoor door_;

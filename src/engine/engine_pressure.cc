@@ -26,7 +26,7 @@ constexpr std::uint32_t kScanTile = 256;
 // One rung up or down, and what the rung asks for: one kind of copies a step. True when cells or
 // bytes went to host memory or became fewer.
 bool EngineLoop::relieve_pressure() {
-  ladder_.set_wait_max(Duration(wait_max_.load()));
+  ladder_.set_wait_max(door_.wait_max());
   const PressureInput input = pressure_input();
   const PressureState& rung = ladder_.update(input, now_);
   const bool busy = !running_.empty() || !waiting_.empty();

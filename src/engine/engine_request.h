@@ -17,6 +17,7 @@
 #include "core/tenant.h"
 #include "core/token.h"
 #include "core/token_meter.h"
+#include "engine/queue_books.h"
 #include "engine/token_stream.h"
 
 namespace zerohop {
@@ -63,8 +64,8 @@ struct EngineRequest {
   std::shared_ptr<TokenStream> stream;  ///< made by Engine::make_stream()
   TimePoint submitted_at{};
   // Set by EngineLoop::submit()
-  InFront in_front{};               ///< when it came
-  std::uint32_t queued_tokens = 0;  ///< of its prompt, as the queue counts them at first
+  InFront in_front{};      ///< when it came
+  QueueEntry queued = {};  ///< as it stands in the books while it waits for its first slot
 };
 
 }  // namespace zerohop

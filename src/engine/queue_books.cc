@@ -6,12 +6,6 @@
 #include "base/check.h"
 
 namespace zerohop {
-namespace {
-
-std::size_t index_of(PriorityClass priority) { return static_cast<std::size_t>(priority); }
-
-}  // namespace
-
 std::size_t QueueBooks::Tenant::all() const {
   return std::accumulate(requests.begin(), requests.end(), std::size_t{0});
 }

@@ -45,6 +45,19 @@ void keep_only(std::span<float> logits, const TokenMask& mask) {
   }
 }
 
+// Draws until a token is allowed; `drop` keeps one that is not from coming again. Nothing: what can
+// be drawn leaves too few tokens to finish.
+template <class Draw, class Drop>
+std::optional<Token> draw_allowed(ConstraintSession& constraint, Draw draw, Drop drop) {
+  for (int draws = 0; draws <= Sampler::kRedrawsMax; ++draws) {
+    const std::optional<Token> token = draw();
+    if (!token || constraint.allows(*token)) return token;
+    ++constraint.statistics().redraws;
+    drop(*token);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Token> Sampler::sample(std::span<float> logits, const SampleInput& input,
@@ -103,39 +116,29 @@ Token Sampler::draw_legal(std::span<float> logits, const SampleInput& input, Ran
   return legal_[draw_among(logits, legal_, input, random).value_or(0)];
 }
 
-// Of legal_. Nothing, here and below: what can be drawn leaves too few tokens to finish.
+// Of legal_.
 std::optional<Token> Sampler::draw_of_few(std::span<const float> logits, const SampleInput& input,
                                           Random& random) {
-  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
+  const auto draw_one = [&]() -> std::optional<Token> {
     const std::optional<std::size_t> place = draw_among(logits, legal_, input, random);
-    if (!place) break;
-    const Token token = legal_[*place];
-    if (input.constraint->allows(token)) return token;
-    ++input.constraint->statistics().redraws;
-    legal_.erase(legal_.begin() + static_cast<std::ptrdiff_t>(*place));
-  }
-  return std::nullopt;
+    if (!place) return std::nullopt;
+    return legal_[*place];
+  };
+  return draw_allowed(*input.constraint, draw_one,
+                      [this](Token token) { std::erase(legal_, token); });
 }
 
 std::optional<Token> Sampler::draw_of_weights(ConstraintSession& constraint, Random& random) {
-  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
-    const std::optional<Token> token = draw_weighed(random.uniform());
-    if (!token || constraint.allows(*token)) return token;
-    ++constraint.statistics().redraws;
-    drop_weight(*token);
-  }
-  return std::nullopt;
+  return draw_allowed(
+      constraint, [&] { return draw_weighed(random.uniform()); },
+      [this](Token token) { drop_weight(token); });
 }
 
 std::optional<Token> Sampler::draw_of_logits(std::span<float> logits, const SampleInput& input,
                                              Random& random) {
-  for (int draws = 0; draws <= kRedrawsMax; ++draws) {
-    const std::optional<Token> token = draw(logits, input.parameters, random);
-    if (!token || input.constraint->allows(*token)) return token;
-    ++input.constraint->statistics().redraws;
-    logits[static_cast<std::size_t>(*token)] = kMinusInfinity;
-  }
-  return std::nullopt;
+  return draw_allowed(
+      *input.constraint, [&] { return draw(logits, input.parameters, random); },
+      [&](Token token) { logits[static_cast<std::size_t>(token)] = kMinusInfinity; });
 }
 
 // Draws an index of `ids`; nothing when none of them is possible.

@@ -45,7 +45,6 @@
 #include "core/usage.h"
 #include "engine/engine_request.h"
 #include "engine/penalties.h"
-#include "engine/queue_books.h"
 #include "engine/warm_prefix.h"
 
 namespace zerohop {
@@ -74,8 +73,7 @@ struct Sequence {
   // Constant after admission
   EngineRequestId id;
   EngineRequest request;
-  QueueEntry queued;                ///< as it stands in the books while it waits for its first slot
-  Duration first_token_expected{};  ///< when it came; 0: nothing was known
+  Duration first_token_expected{};   ///< when it came; 0: nothing was known
   std::unique_ptr<WarmPrefix> warm;  ///< of a prefix that is computed for everybody; or null
 
   // Final once it has started

@@ -13,7 +13,7 @@ PressureCause ShedDoor::refuses(TenantId tenant, PriorityClass priority) const {
   const double part = books_.part_in_front(tenant, priority);
   if (part >= 1) return cause;
   const Duration wait = from_seconds(to_seconds(Duration(wait_.load())) * part);
-  return wait <= Duration(wait_max_.load()) ? PressureCause::kNone : cause;
+  return wait <= wait_max() ? PressureCause::kNone : cause;
 }
 
 }  // namespace zerohop

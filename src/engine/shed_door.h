@@ -33,6 +33,7 @@ class ShedDoor {
   void set(PressureCause cause, Duration wait);
 
   void set_wait_max(Duration wait_max) { wait_max_ = wait_max.count(); }
+  Duration wait_max() const { return Duration(wait_max_.load()); }
 
   /// Why a request of that tenant and class is refused; kNone: it is not.
   PressureCause refuses(TenantId tenant, PriorityClass priority = PriorityClass::kStandard) const;

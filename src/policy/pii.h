@@ -28,8 +28,6 @@ enum class PiiKind : std::uint8_t {
   kSecret,  ///< API keys, tokens, passwords, private keys, keys of clouds
 };
 
-inline constexpr std::size_t kPiiKinds = 5;
-
 /// "email", "phone", "card", "iban", "secret".
 std::string_view pii_kind_name(PiiKind kind);
 

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ZH_CHECK(span.end <= text.size());
     end = span.end;
   }
-  const std::string redacted = redact_pii(text);
+  const std::string redacted = redact_pii(std::string(text));
   ZH_CHECK(find_pii(redacted).empty());
   ZH_CHECK(redact_pii(redacted) == redacted);
   const std::string field = redact_field(text, 40);

@@ -28,8 +28,6 @@ constexpr std::array<std::string_view, 16> kSecretNames{
     "api_key",    "api-key",    "apikey",        "access_key",   "access-key", "private_key",
     "secret_key", "credential", "authorization", "client_secret"};
 
-constexpr std::size_t kValueBytesMax = 4'096;
-
 bool has_digit(std::string_view text) { return std::ranges::any_of(text, is_ascii_digit); }
 
 bool equals_lower(std::string_view text, std::string_view lower) {
@@ -49,10 +47,7 @@ bool is_token_byte(char c) {
 }
 
 std::size_t token_end(std::string_view text, std::size_t at) {
-  const std::size_t most = std::min(text.size(), at + kValueBytesMax);
-  while (at < most && is_token_byte(text[at])) ++at;
-  // The rest of a long one is part of it.
-  while (at < text.size() && at == most && is_token_byte(text[at])) ++at;
+  while (at < text.size() && is_token_byte(text[at])) ++at;
   return at;
 }
 
@@ -103,7 +98,7 @@ std::optional<PiiSpan> behind_name(std::string_view text, std::size_t word_end) 
   skip("\\\"'", 2);
   if (byte_at(text, at) == '[') return std::nullopt;  // it was taken out before
   const std::size_t begin = at;
-  while (at < text.size() && !ends_value(text[at]) && at - begin < kValueBytesMax) ++at;
+  while (at < text.size() && !ends_value(text[at])) ++at;
   const std::string_view value = text.substr(begin, at - begin);
   // `Authorization: Bearer …` is found at its next word.
   if (equals_lower(value, "bearer") || equals_lower(value, "basic")) return std::nullopt;
@@ -160,11 +155,9 @@ std::optional<std::size_t> private_key_from(std::string_view text, std::size_t a
 
 // https://name:password@host/
 std::optional<PiiSpan> url_secret_from(std::string_view text, std::size_t at) {
-  constexpr std::size_t kMost = 256;
   const std::size_t begin = at + 3;
-  const std::size_t most = std::min(text.size(), begin + kMost);
   bool has_colon = false;
-  for (std::size_t place = begin; place < most; ++place) {
+  for (std::size_t place = begin; place < text.size(); ++place) {
     const char c = text[place];
     if (c == '@') {
       if (!has_colon || place == begin) return std::nullopt;

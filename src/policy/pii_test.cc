@@ -19,7 +19,7 @@ struct Found {
 class PiiFound : public testing::TestWithParam<Found> {};
 
 TEST_P(PiiFound, IsReplacedByItsKindAndNothingElseIs) {
-  EXPECT_EQ(redact_pii(GetParam().text), GetParam().redacted);
+  EXPECT_EQ(redact_pii(std::string(GetParam().text)), GetParam().redacted);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class PiiNotFound : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(PiiNotFound, StaysAsItIs) { EXPECT_EQ(redact_pii(GetParam()), GetParam()); }
+TEST_P(PiiNotFound, StaysAsItIs) { EXPECT_EQ(redact_pii(std::string(GetParam())), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(NoEmails, PiiNotFound,
                          testing::Values("@user said", "root@localhost", "lodash@4.17.21",
@@ -151,6 +151,15 @@ TEST(FindPii, TakesLinearTimeForTextsThatAreMadeToBeSlow) {
 TEST(RedactPii, FindsWhatComesTogetherWhenSomethingIsTakenOut) {
   const std::string once = redact_pii("Bearer token=abc12345 x");
   EXPECT_TRUE(find_pii(once).empty()) << once;
+}
+
+TEST(RedactPii, TakesOutALongSecretToItsEnd) {
+  std::string value;
+  for (int i = 0; i < 6'000; ++i) value += "a1";
+  EXPECT_EQ(redact_pii("Bearer " + value), "Bearer [secret]");
+  EXPECT_EQ(redact_pii("password=" + value + " x"), "password=[secret] x");
+  EXPECT_EQ(redact_pii("sk-" + value + "!"), "[secret]!");
+  EXPECT_EQ(redact_pii("https://name:" + value + "@example.org/"), "https://[secret]@example.org/");
 }
 
 TEST(WithoutQuoted, TakesOutWhatAMessageRepeats) {

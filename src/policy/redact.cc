@@ -1,5 +1,7 @@
 #include "policy/redact.h"
 
+#include <utility>
+
 #include "base/utf8.h"
 #include "policy/pii.h"
 #include "policy/pii_parts.h"
@@ -25,15 +27,15 @@ std::string replace(std::string_view text, const std::vector<PiiSpan>& spans) {
 // What stood on both sides of something may be something together, so the result is looked at
 // again. Each round takes bytes away; a text that still is not done after a few of them was made to
 // be like that, and nobody needs to read it.
-std::string redact_pii(std::string_view text) {
+std::string redact_pii(std::string text) {
   constexpr int kRoundsMax = 8;
-  std::string out(text);
+  const std::size_t bytes = text.size();
   for (int round = 0; round < kRoundsMax; ++round) {
-    const std::vector<PiiSpan> spans = find_pii(out);
-    if (spans.empty()) return out;
-    out = replace(out, spans);
+    const std::vector<PiiSpan> spans = find_pii(text);
+    if (spans.empty()) return text;
+    text = replace(text, spans);
   }
-  return "[" + std::to_string(text.size()) + " bytes]";
+  return "[" + std::to_string(bytes) + " bytes]";
 }
 
 namespace {
@@ -68,13 +70,14 @@ std::string without_quoted(std::string_view message) {
 std::string redact_field(std::string_view text, std::size_t bytes_max) {
   constexpr std::size_t kLookedAt = 4'096;  // beyond what is kept
   const bool long_text = text.size() > bytes_max + kLookedAt;
-  std::string out = redact_pii(text.substr(0, long_text ? bytes_max + kLookedAt : text.size()));
+  std::string out =
+      redact_pii(std::string(text.substr(0, long_text ? bytes_max + kLookedAt : text.size())));
   if (out.size() <= bytes_max && !long_text) return out;
   if (out.size() > bytes_max) out.resize(bytes_max);
   // Not in the middle of a character, nor of a mark like "[phone]".
   while (!out.empty() && !utf8_is_valid(out) && bytes_max - out.size() < 4) out.pop_back();
   // A part of what was harmless as a whole may look like something.
-  return redact_pii(out) + "…";
+  return redact_pii(std::move(out)) + "…";
 }
 
 }  // namespace zerohop

@@ -8,13 +8,14 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/log.h"
 
 namespace zerohop {
 
 /// `text` without what find_pii() finds, and in the result it finds nothing.
-std::string redact_pii(std::string_view text);
+std::string redact_pii(std::string text);
 
 /// The same for one field of a log line: at most `bytes_max` bytes of it, cut between characters,
 /// "…" behind where something was cut off. What could be half of something is not kept: the text is
@@ -30,8 +31,8 @@ std::string without_quoted(std::string_view message);
 /// What base/log.h asks for client and model text.
 class PiiRedactor final : public Redactor {
  public:
-  std::string redact(std::string_view text) const override { return redact_pii(text); }
-  std::string scrub(std::string value) const override { return redact_pii(value); }
+  std::string redact(std::string_view text) const override { return redact_pii(std::string(text)); }
+  std::string scrub(std::string value) const override { return redact_pii(std::move(value)); }
 };
 
 }  // namespace zerohop

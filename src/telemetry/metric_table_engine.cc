@@ -6,10 +6,6 @@
 namespace zerohop {
 namespace {
 
-constexpr MetricKind kCounter = MetricKind::kCounter;
-constexpr MetricKind kGauge = MetricKind::kGauge;
-constexpr MetricKind kHistogram = MetricKind::kHistogram;
-
 constexpr std::array kTable{
     // The queue.
     MetricSpec{"zerohop_ttft_predicted_seconds",

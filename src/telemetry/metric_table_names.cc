@@ -6,10 +6,6 @@
 namespace zerohop {
 namespace {
 
-constexpr MetricKind kCounter = MetricKind::kCounter;
-constexpr MetricKind kGauge = MetricKind::kGauge;
-constexpr MetricKind kHistogram = MetricKind::kHistogram;
-
 constexpr std::array kTable{
     // anthropic_kernel: the engine and what is around it.
     MetricSpec{"anthropic_kernel_inference_ms",

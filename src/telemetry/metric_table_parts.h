@@ -7,6 +7,10 @@
 
 namespace zerohop {
 
+inline constexpr MetricKind kCounter = MetricKind::kCounter;
+inline constexpr MetricKind kGauge = MetricKind::kGauge;
+inline constexpr MetricKind kHistogram = MetricKind::kHistogram;
+
 /// Connections, requests, keys, tenants.
 std::span<const MetricSpec> service_metric_specs();
 /// Requests and answers: times, tokens, labels.

@@ -6,9 +6,6 @@
 namespace zerohop {
 namespace {
 
-constexpr MetricKind kCounter = MetricKind::kCounter;
-constexpr MetricKind kGauge = MetricKind::kGauge;
-
 constexpr std::array kTable{
     MetricSpec{"zerohop_build_info",
                kGauge,

@@ -12,23 +12,19 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 double SlidingMax::read(TimePoint now) const {
   double most = kNothing;
-  for (const Slice& slice : ring_) {
-    const std::int64_t number = slice.number.load(std::memory_order_acquire);
-    if (number < 0 || !slices_.is_young(number, now)) continue;
-    most = std::fmax(most, slice.most.load(std::memory_order_relaxed));  // of a number and none
-  }
+  ring_.each_young(now, [&most](const Cell& cell) {
+    most = std::fmax(most, cell.most.load(std::memory_order_relaxed));  // of a number and none
+  });
   return most;
 }
 
 double SlidingMean::read(TimePoint now) const {
   double sum = 0;
   std::uint64_t count = 0;
-  for (const Slice& slice : ring_) {
-    const std::int64_t number = slice.number.load(std::memory_order_acquire);
-    if (number < 0 || !slices_.is_young(number, now)) continue;
-    sum += slice.sum.load(std::memory_order_relaxed);
-    count += slice.count.load(std::memory_order_relaxed);
-  }
+  ring_.each_young(now, [&](const Cell& cell) {
+    sum += cell.sum.load(std::memory_order_relaxed);
+    count += cell.count.load(std::memory_order_relaxed);
+  });
   return count == 0 ? kNothing : sum / static_cast<double>(count);
 }
 
@@ -46,27 +42,19 @@ double SlidingQuantile::upper_edge(std::size_t bucket) {
 }
 
 void SlidingQuantile::observe(double value, TimePoint now) {
-  const std::int64_t number = slices_.number(now);
-  Slice& slice = ring_[WindowSlices::place(number)];
-  if (slice.number.load(std::memory_order_relaxed) != number) {
-    for (auto& count : slice.counts) count.store(0, std::memory_order_relaxed);
-    slice.number.store(number, std::memory_order_release);
-  }
-  slice.counts[bucket_of(value)].fetch_add(1, std::memory_order_relaxed);
+  ring_.at(now).counts[bucket_of(value)].fetch_add(1, std::memory_order_relaxed);
 }
 
 double SlidingQuantile::read(double share, TimePoint now) const {
   std::array<std::uint64_t, kBuckets + 1> sums{};
   std::uint64_t all = 0;
-  for (const Slice& slice : ring_) {
-    const std::int64_t number = slice.number.load(std::memory_order_acquire);
-    if (number < 0 || !slices_.is_young(number, now)) continue;
+  ring_.each_young(now, [&](const Cell& cell) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const std::uint32_t count = slice.counts[i].load(std::memory_order_relaxed);
+      const std::uint32_t count = cell.counts[i].load(std::memory_order_relaxed);
       sums[i] += count;
       all += count;
     }
-  }
+  });
   if (all == 0) return kNothing;
   // The least value that `share` of all do not exceed.
   const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all)));

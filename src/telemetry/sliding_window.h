@@ -13,89 +13,97 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 #include "base/clock.h"
 
 namespace zerohop {
 
-/// Which slices are young enough to count; shared by the windows below.
-class WindowSlices {
+/// A ring of cells, one for each slice of the last `length`; shared by the windows below.
+template <class Cell>
+class SliceRing {
  public:
-  static constexpr std::size_t kSlices = 12;
+  explicit SliceRing(Duration length) : slice_(length / kSlices) {}
 
-  explicit WindowSlices(Duration length) : slice_(length / static_cast<std::int64_t>(kSlices)) {}
-
-  std::int64_t number(TimePoint now) const { return now.time_since_epoch() / slice_; }
-  static std::size_t place(std::int64_t number) {
-    return static_cast<std::size_t>(number) % kSlices;
+  /// The cell of `now`, cleared when its time has come again.
+  Cell& at(TimePoint now) {
+    const std::int64_t number = now.time_since_epoch() / slice_;
+    Slice& slice = ring_[static_cast<std::size_t>(number) % ring_.size()];
+    if (slice.number.load(std::memory_order_relaxed) != number) {
+      slice.cell.clear();
+      slice.number.store(number, std::memory_order_release);
+    }
+    return slice.cell;
   }
-  /// Whether what slice `number` holds is to be read at `now`.
-  bool is_young(std::int64_t number, TimePoint now) const {
-    const std::int64_t current = this->number(now);
-    return number <= current && number + static_cast<std::int64_t>(kSlices) > current;
+  /// Those that are young enough to be read at `now`.
+  template <class See>
+  void each_young(TimePoint now, const See& see) const {
+    const std::int64_t current = now.time_since_epoch() / slice_;
+    for (const Slice& slice : ring_) {
+      const std::int64_t number = slice.number.load(std::memory_order_acquire);
+      if (number < 0 || number > current || number + kSlices <= current) continue;
+      see(slice.cell);
+    }
   }
 
  private:
+  static constexpr std::int64_t kSlices = 12;
+  struct Slice {
+    std::atomic<std::int64_t> number{-1};
+    Cell cell;
+  };
   Duration slice_;
+  std::array<Slice, kSlices> ring_;
 };
 
 class SlidingMax {
  public:
-  explicit SlidingMax(Duration length = std::chrono::seconds(60)) : slices_(length) {}
+  explicit SlidingMax(Duration length = std::chrono::seconds(60)) : ring_(length) {}
 
   void observe(double value, TimePoint now) {
-    const std::int64_t number = slices_.number(now);
-    Slice& slice = ring_[WindowSlices::place(number)];
-    if (slice.number.load(std::memory_order_relaxed) != number) {
-      slice.most.store(value, std::memory_order_relaxed);
-      slice.number.store(number, std::memory_order_release);
-    } else if (value > slice.most.load(std::memory_order_relaxed)) {
-      slice.most.store(value, std::memory_order_relaxed);
-    }
+    std::atomic<double>& most = ring_.at(now).most;
+    const double old = most.load(std::memory_order_relaxed);
+    if (std::isnan(old) || value > old) most.store(value, std::memory_order_relaxed);
   }
   /// Not a number while nothing was observed: a gauge with that value is left out of the page.
   double read(TimePoint now) const;
 
  private:
-  struct Slice {
-    std::atomic<std::int64_t> number{-1};
+  struct Cell {
     std::atomic<double> most{0};
+    void clear() {
+      most.store(std::numeric_limits<double>::quiet_NaN(), std::memory_order_relaxed);
+    }
   };
-  WindowSlices slices_;
-  std::array<Slice, WindowSlices::kSlices> ring_;
+  SliceRing<Cell> ring_;
 };
 
 /// Sum and count: a mean, or with ones and zeros a share.
 class SlidingMean {
  public:
-  explicit SlidingMean(Duration length = std::chrono::minutes(5)) : slices_(length) {}
+  explicit SlidingMean(Duration length = std::chrono::minutes(5)) : ring_(length) {}
 
   void observe(double value, TimePoint now) {
-    const std::int64_t number = slices_.number(now);
-    Slice& slice = ring_[WindowSlices::place(number)];
-    if (slice.number.load(std::memory_order_relaxed) != number) {
-      slice.sum.store(0, std::memory_order_relaxed);
-      slice.count.store(0, std::memory_order_relaxed);
-      slice.number.store(number, std::memory_order_release);
-    }
-    slice.sum.fetch_add(value, std::memory_order_relaxed);
-    slice.count.fetch_add(1, std::memory_order_relaxed);
+    Cell& cell = ring_.at(now);
+    cell.sum.fetch_add(value, std::memory_order_relaxed);
+    cell.count.fetch_add(1, std::memory_order_relaxed);
   }
   /// Likewise.
   double read(TimePoint now) const;
 
  private:
-  struct Slice {
-    std::atomic<std::int64_t> number{-1};
+  struct Cell {
     std::atomic<double> sum{0};
     std::atomic<std::uint64_t> count{0};
+    void clear() {
+      sum.store(0, std::memory_order_relaxed);
+      count.store(0, std::memory_order_relaxed);
+    }
   };
-  WindowSlices slices_;
-  std::array<Slice, WindowSlices::kSlices> ring_;
+  SliceRing<Cell> ring_;
 };
 
 /// Percentiles of positive numbers, by buckets whose edges are 4.4 % apart: a result is at most
@@ -106,22 +114,23 @@ class SlidingQuantile {
   static constexpr std::size_t kBucketsPerOctave = 16;
   static constexpr std::size_t kBuckets = 36 * kBucketsPerOctave;  // up to 6.9 million
 
-  explicit SlidingQuantile(Duration length = std::chrono::seconds(60)) : slices_(length) {}
+  explicit SlidingQuantile(Duration length = std::chrono::seconds(60)) : ring_(length) {}
 
   void observe(double value, TimePoint now);
   /// `share`: 0 to 1. Not a number while nothing was observed.
   double read(double share, TimePoint now) const;
 
  private:
-  struct Slice {
-    std::atomic<std::int64_t> number{-1};
+  struct Cell {
     std::array<std::atomic<std::uint32_t>, kBuckets + 1> counts{};
+    void clear() {
+      for (auto& count : counts) count.store(0, std::memory_order_relaxed);
+    }
   };
   static std::size_t bucket_of(double value);
   static double upper_edge(std::size_t bucket);
 
-  WindowSlices slices_;
-  std::array<Slice, WindowSlices::kSlices> ring_;
+  SliceRing<Cell> ring_;
 };
 
 }  // namespace zerohop

@@ -9,8 +9,6 @@ namespace {
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kStages = "cortex_cuda_stream_latency_seconds";
 
-std::size_t index_of(PriorityClass priority) { return static_cast<std::size_t>(priority); }
-
 Gauge empty_gauge(MetricsRegistry& registry, std::string_view name, LabelValues values = {}) {
   Gauge gauge = registry.gauge(name, values);
   gauge.set(kNothing);

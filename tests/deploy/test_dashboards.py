@@ -82,13 +82,13 @@ class Dashboards(unittest.TestCase):
         known = metric_names.families()
         for name, board in BOARDS.items():
             defined = {variable["name"] for variable in board["templating"]["list"]}
-            used = set(re.findall(r"\$\{?([a-z_]+)\}?", json.dumps(board))) - {"__all"}
+            used = set(re.findall(r"\$\{?([a-z_]+)\}?", json.dumps(board)))
             with self.subTest(board=name):
                 self.assertEqual({word for word in used if not word.startswith("__")}, defined)
             for variable in board["templating"]["list"]:
                 if variable["type"] == "query":
                     match = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["definition"])
-                    selector = f"{plain(match[1])}"
+                    selector = plain(match[1])
                     with self.subTest(board=name, variable=variable["name"]):
                         self.assertEqual(metric_names.complaints(
                             f"sum by ({match[2]}) ({selector})", known, {}), [])

@@ -1,5 +1,4 @@
 """Rules for Prometheus: they load, fire when they should, name what exists, and are explained."""
-import importlib.util
 import re
 import unittest
 
@@ -136,9 +135,7 @@ class Objectives(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        spec = importlib.util.spec_from_file_location("slo_rules", PROMETHEUS / "slo_rules.py")
-        cls.slo = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(cls.slo)
+        cls.slo = programs.load(PROMETHEUS / "slo_rules.py")
 
     def test_the_committed_rules_are_those_of_the_committed_objectives(self):
         source = (PROMETHEUS / "slo.yml").read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 import contextlib
 import http.client
 import http.server
-import importlib.util
 import json
 import socket
 import tempfile
@@ -10,17 +9,10 @@ import threading
 import unittest
 from pathlib import Path
 
+from support import programs
 from support.programs import DEPLOY
 
 SECONDS_MAX = 60
-
-
-def load():
-    spec = importlib.util.spec_from_file_location("ticket_receiver",
-                                                  DEPLOY / "alertmanager/ticket_receiver.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def alert(**change):
@@ -63,7 +55,7 @@ def serving(server):
 
 class Receiver(unittest.TestCase):
     def setUp(self):
-        self.module = load()
+        self.module = programs.load(DEPLOY / "alertmanager/ticket_receiver.py")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)

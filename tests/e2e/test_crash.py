@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+from support.budgets import left, spent
 from support.parallel import in_parallel
 from support.prompts import capital, endless
 from support.stream import OpenStream
@@ -23,17 +24,6 @@ REQUEST_TOKENS = 60 + 8
 # other work keeps a thread from running.
 WINDOW_SECONDS = 5
 LIMITS = f"limits:\n  key_defaults:\n    tokens_per_day: {BUDGET}\n"
-
-
-def spent(usage):
-    """What counts: cached input does not."""
-    return usage["input_tokens"] + usage["output_tokens"]
-
-
-def left(server):
-    """Of the budget."""
-    reply = server.request("POST", "/v1/messages", b"{")
-    return int(reply.headers["anthropic-ratelimit-tokens-remaining"])
 
 
 def in_ledger(folder):
@@ -155,8 +145,7 @@ def test_a_kill_leaves_a_ledger_that_is_whole_and_goes_on(context):
     replies = in_parallel(lambda i: server.messages(capital(max_tokens=1 + i % 3)), range(12))
     assert len(replies) == 12
     wait_until(lambda: requests_in(context, folder) >= 1, "nothing was written")
-    server.process.send_signal(signal.SIGKILL)
-    server.process.wait()
+    server.kill()
     kept = requests_in(context, folder)
     assert 1 <= kept <= 12, kept
     server = start()

@@ -3,9 +3,9 @@ import csv
 import io
 import json
 import re
-import signal
 
 from support.admin import AdminServer
+from support.budgets import left, spent
 from support.parallel import in_parallel
 from support.prompts import MODEL, capital, endless
 from support.stream import OpenStream
@@ -19,11 +19,6 @@ def limits(**entries):
     """YAML text: the limits of everybody, where no keys are asked for."""
     lines = "".join(f"    {name}: {value}\n" for name, value in entries.items())
     return f"limits:\n  key_defaults:\n{lines}"
-
-
-def spent(usage):
-    """What counts: cached input does not."""
-    return usage["input_tokens"] + usage["output_tokens"]
 
 
 def ask(server, body):
@@ -45,8 +40,7 @@ def test_a_thousand_requests_at_once_are_served_no_more_than_the_budget(context)
                          r"try again in \d+ s", message), message
     # What the refused ones had reserved is there again, to the last token.
     server.wait_idle()
-    last = server.request("POST", "/v1/messages", b"{")
-    assert int(last.headers["anthropic-ratelimit-tokens-remaining"]) == BUDGET - served
+    assert left(server) == BUDGET - served
 
 
 def test_refusals_say_when_to_come_back_in_both_dialects(context):
@@ -120,17 +114,12 @@ def test_a_crash_gives_nobody_back_what_was_spent(context):
     def start():
         return context.start_server("--usage-folder", str(folder), config=config)
 
-    def left(server):
-        reply = server.request("POST", "/v1/messages", b"{")
-        return int(reply.headers["anthropic-ratelimit-tokens-remaining"])
-
     server = start()
     used = spent(server.messages(capital(max_tokens=8))["usage"])
     assert left(server) == 100_000 - used
     # A row in the ledger is written together with the budget.
     wait_until(lambda: usage_rows(context, folder), "nothing was written")
-    server.process.send_signal(signal.SIGKILL)
-    server.process.wait()
+    server.kill()
     server = start()
     lease = 100
     assert 100_000 - used - lease <= left(server) <= 100_000 - used, left(server)

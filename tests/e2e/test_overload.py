@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 
+from support.parallel import in_parallel
 from support.prompts import body, fresh
 
 SECONDS = 6
@@ -43,16 +44,12 @@ def closed_loop(server, clients, seconds):
     tally = Tally()
     end = time.monotonic() + seconds
 
-    def client():
+    def client(_):
         while time.monotonic() < end:
             tally.ask(server)
 
     began = time.monotonic()
-    threads = [threading.Thread(target=client, daemon=True) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_parallel(client, range(clients))
     took = time.monotonic() - began
     return tally, tally.tokens() / took, len(tally.replies) / took
 
@@ -113,11 +110,7 @@ def test_the_status_of_an_overload_can_be_503(context):
                                   config="limits:\n  requests_max: 1\n"
                                          "queue:\n  overload_status: 503\n")
     tally = Tally()
-    threads = [threading.Thread(target=tally.ask, args=(server,), daemon=True) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_parallel(lambda _: tally.ask(server), range(8))
     statuses = {reply.status for reply, _ in tally.replies}
     assert statuses == {200, 503}, statuses
     for reply, _ in tally.replies:

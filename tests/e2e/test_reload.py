@@ -1,25 +1,21 @@
 """The configuration of a running server, changed and read again: SIGHUP and POST /admin/reload."""
-import http.client
 import json
 import signal
 
-from support.http import Reply
+from support.admin import AdminServer
 from support.prompts import MODEL, capital, endless
+from support.server import core_limits
 from support.stream import OpenStream
-from support.waiting import PATIENCE_SECONDS, wait_until
+from support.waiting import wait_until
 
-TOKEN = "a-token-of-the-operator"
 SHORT = capital(max_tokens=4)
 
 
-class Operated:
+class Operated(AdminServer):
     """A server with a configuration file that is changed while it runs."""
 
     def __init__(self, context, text=""):
-        token = context.sandbox.file(".token", TOKEN + "\n")
-        token.chmod(0o600)
-        self.head = f"admin:\n  listen: 127.0.0.1:0\n  token_file: {token}\n"
-        self.server = context.start_server(config=self.head + text)
+        super().__init__(context, config=text)
         words = self.server.process.args
         self.file = words[words.index("--config") + 1]
 
@@ -29,18 +25,7 @@ class Operated:
 
     def reload(self):
         """Through the admin API: the answer."""
-        started = next(json.loads(line) for line in self.server.log_text().splitlines()
-                       if '"admin API"' in line)
-        port = int(started["address"].rsplit(":", 1)[1])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-        try:
-            # Not by exchange(): its audit knows the answers of the public listener alone.
-            connection.request("POST", "/admin/reload",
-                               headers={"authorization": "Bearer " + TOKEN})
-            answer = connection.getresponse()
-            return Reply(answer.status, dict(answer.getheaders()), answer.read())
-        finally:
-            connection.close()
+        return self.ask("POST", "/admin/reload")
 
     def hang_up(self, text):
         """SIGHUP: waits for its line in the log."""
@@ -117,10 +102,6 @@ def test_flags_stay_in_force(context):
 def test_a_crash_leaves_no_core_file_unless_it_may(context):
     for words, limit in (("", "0"), ("server:\n  core_dumps: allow\n", None)):
         server = context.start_server(config=words or None)
-        with open(f"/proc/{server.process.pid}/limits", encoding="utf-8") as file:
-            row = next(line for line in file if line.startswith("Max core file size"))
-        soft, hard = row.split()[4:6]
-        with open("/proc/self/limits", encoding="utf-8") as file:
-            own = next(line for line in file if line.startswith("Max core file size")).split()[4:6]
-        expected = [limit, limit] if limit else own
-        assert [soft, hard] == expected, (row, own)
+        found = core_limits(server.process.pid)
+        expected = [limit, limit] if limit else core_limits()
+        assert found == expected, (found, expected)

@@ -115,7 +115,7 @@ def measure(folder, words):
     measurement_page.put_section(PAGE, "micro", text)
     try:
         syscalls.require_strace()
-        syscalls.write_section(build.program(folder), PAGE)
+        syscalls.write_section(build.program(folder))
     except Failure as failure:
         say(f"no count of system calls: {failure}")
         measurement_page.put_section(PAGE, syscalls.SECTION, "Not counted: strace is not here, or "

@@ -5,9 +5,9 @@ A client that cannot be installed is left out, and its tests fail with that reas
 """
 import hashlib
 import shutil
-import threading
 
-from dev.common import ROOT, Failure, cache_dir, locked, put_in_place, run_quiet, say, scratch
+from dev.common import (ROOT, Failure, WordsInBackground, cache_dir, locked, put_in_place,
+                        run_quiet, say, scratch)
 from dev.python_env import NODE_WHEEL, environment, npm_environment
 
 E2E = ROOT / "tests/e2e"
@@ -64,23 +64,10 @@ def npm_ci(node_folder, folder, cache=None):
     run_quiet(words, cwd=folder, env=variables)
 
 
-class ClientLibraries:
+class ClientLibraries(WordsInBackground):
     """Installs in the background. `start`, then `flags`: what run.py is told."""
 
-    def __init__(self, sources):
-        self.sources = sources
-        self.words = []
-        self.thread = threading.Thread(target=self._install, daemon=True)
-
-    def start(self):
-        self.thread.start()
-        return self
-
-    def flags(self):
-        self.thread.join()
-        return self.words
-
-    def _install(self):
+    def _get(self):
         self._try("Node.js", lambda: ["--node", node(self.sources) / "bin/node"])
         self._try("the JavaScript clients", lambda: ["--node-modules", node_modules(self.sources)])
         for name, file in PYTHON_CLIENTS.items():
@@ -93,7 +80,5 @@ class ClientLibraries:
     def _try(self, what, make):
         try:
             self.words += [str(word) for word in make()]
-        except Failure as failure:
-            say(f"cannot install {what}: {failure}")
-        except OSError as error:
-            say(f"cannot install {what}: {error}")
+        except (Failure, OSError) as fault:
+            say(f"cannot install {what}: {fault}")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -108,3 +109,21 @@ def put_in_place(folder, target):
         target.rename(old)
     folder.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+class WordsInBackground:
+    """Gets something in a thread of its own. `start`, then `flags`: what a test script is told.
+    Subclasses have `_get`, which adds to `words`."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.words = []
+        self.thread = threading.Thread(target=self._get, daemon=True)
+
+    def start(self):
+        self.thread.start()
+        return self
+
+    def flags(self):
+        self.thread.join()
+        return self.words

@@ -9,10 +9,10 @@ import os
 import platform
 import re
 import shutil
-import threading
 import zipfile
 
-from dev.common import Failure, cache_dir, locked, put_in_place, run_quiet, say, scratch
+from dev.common import (Failure, WordsInBackground, cache_dir, locked, put_in_place, run_quiet,
+                        say, scratch)
 from dev.sources import NpmPackage, unpack
 from dev.sysdeps import os_release
 
@@ -136,22 +136,8 @@ def unpack_helm(archive, temporary):
     target.chmod(0o755)
 
 
-class DeployTools:
-    """Gets them in the background. `start`, then `flags`: what the test scripts are told."""
-
-    def __init__(self, sources):
-        self.sources = sources
-        self.words = []
-        self.thread = threading.Thread(target=self._get, daemon=True)
-
-    def start(self):
-        self.thread.start()
-        return self
-
-    def flags(self):
-        """`--program NAME=PATH` for each that could be had."""
-        self.thread.join()
-        return self.words
+class DeployTools(WordsInBackground):
+    """`--program NAME=PATH` for each that could be had."""
 
     def _get(self):
         for get in (monitoring, lambda: helm(self.sources)):

@@ -167,9 +167,7 @@ def trace(server, folder, requests, work, headers=()):
         line = tracer.stderr.readline()
         if "attached" not in line:
             raise Failure("strace cannot trace here: " + line.strip(), 2)
-        drain_later = time.monotonic() + 0.3
-        while time.monotonic() < drain_later:
-            time.sleep(0.05)
+        time.sleep(0.3)
         pieces = work()
     finally:
         tracer.send_signal(signal.SIGINT)
@@ -302,11 +300,11 @@ def require_strace():
         raise Failure("strace is not installed; install it with\n  sudo apt-get install strace", 2)
 
 
-def write_section(program, page):
+def write_section(program):
     say("counting system calls")
     text = section(measure(program))
     print(text, flush=True)
-    measurement_page.put_section(page, SECTION, text)
+    measurement_page.put_section(PAGE, SECTION, text)
 
 
 def run(args, sources):
@@ -317,5 +315,5 @@ def run(args, sources):
         sysdeps.require(["build", "bench"], args.yes)
         model.ModelDownload(sources).start().wait()
         program = build.program(build.build("bench", args.llama, sources, ["zerohop"]))
-    write_section(program, PAGE)
+    write_section(program)
     return 0

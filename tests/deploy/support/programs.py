@@ -1,4 +1,5 @@
 """Programs of others that tests run, and the places of the tree."""
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,14 @@ def find(name):
     if not found:
         raise unittest.SkipTest(f"{name} is not there (./dev test gets it)")
     return found
+
+
+def load(path):
+    """A script of deploy/ as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def run(name, *arguments, **options):

@@ -14,8 +14,8 @@ class AdminServer:
     def __init__(self, context, *flags, config="", **options):
         token = context.sandbox.file(".token", TOKEN + "\n")
         token.chmod(0o600)
-        head = f"admin:\n  listen: 127.0.0.1:0\n  token_file: {token}\n"
-        self.server = context.start_server(*flags, config=head + config, **options)
+        self.head = f"admin:\n  listen: 127.0.0.1:0\n  token_file: {token}\n"
+        self.server = context.start_server(*flags, config=self.head + config, **options)
         started = next(json.loads(line) for line in self.server.log_text().splitlines()
                        if '"admin API"' in line)
         self.port = int(started["address"].rsplit(":", 1)[1])

@@ -22,6 +22,13 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def core_limits(process="self"):
+    """[soft, hard] of core files, as the kernel writes them."""
+    with open(f"/proc/{process}/limits", encoding="ascii") as lines:
+        row = next(line for line in lines if line.startswith("Max core file size"))
+    return row.split()[4:6]
+
+
 class ServerProcess:
     """Starts on construction; `wait_ready` before use; `kill` at the end."""
 
