@@ -63,7 +63,8 @@ std::size_t ChatLoad::start(const ChatBody& body) {
   log.sent_at = now_seconds();
   connection->descriptor = connect_to(port_);
   if (connection->descriptor < 0 ||
-      !send_all(connection->descriptor, post_bytes("/v1/chat/completions", body.json()))) {
+      !send_all(connection->descriptor,
+                post_bytes("/v1/chat/completions", body.json(), body.headers))) {
     if (connection->descriptor >= 0) close(connection->descriptor);
     log.ended_at = now_seconds();
     log.end = ChatEnd::kBroken;

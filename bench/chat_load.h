@@ -55,6 +55,7 @@ struct ChatBody {
   int max_tokens = 16;
   /// Bans the end-of-turn tokens of the default model, so that answers have their full length.
   bool endless = true;
+  std::string headers = {};  ///< whole lines
 
   std::string json() const;
 };

@@ -27,10 +27,13 @@ std::vector<std::string> command(const Programs& programs, Side side, const Room
   const std::string threads = std::to_string(programs.threads);
   const std::string sequences = std::to_string(room.sequences);
   if (side == Side::kOurs) {
-    return {programs.ours, "serve",        "--port",    std::to_string(port),
-            "--model",     programs.model, "--threads", threads,
-            "--sequences", sequences,      "--context", std::to_string(room.window),
-            "--log-level", "error"};
+    return {programs.ours, "serve",
+            "--port",      std::to_string(port),
+            "--model",     programs.model,
+            "--threads",   threads,
+            "--sequences", sequences,
+            "--context",   std::to_string(room.window),
+            "--log-level", room.log_file.empty() ? "error" : "info"};
   }
   return {programs.peer,
           "--port",
@@ -58,7 +61,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // The child gets SIGTERM when this process ends, however it ends.
-pid_t spawn(std::vector<std::string> words, std::vector<std::string> environment) {
+pid_t spawn(std::vector<std::string> words, std::vector<std::string> environment,
+            const std::string& log_file) {
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> variables = pointers(environment);
@@ -68,6 +72,9 @@ pid_t spawn(std::vector<std::string> words, std::vector<std::string> environment
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   dup2(nowhere, STDOUT_FILENO);
+  if (!log_file.empty()) {
+    dup2(open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), STDERR_FILENO);
+  }
   execve(words.front().c_str(), arguments.data(), variables.data());
   std::fprintf(stderr, "cannot start %s\n", words.front().c_str());
   _exit(1);
@@ -84,7 +91,7 @@ ChildServer::ChildServer(const Programs& programs, Side side, const Room& room,
     environment.push_back("ZEROHOP_ENGINE_KV_CELLS=" + std::to_string(room.cells));
     environment.emplace_back("ZEROHOP_BATCHES_FOLDER=");
   }
-  pid_ = spawn(command(programs, side, room, port_), std::move(environment));
+  pid_ = spawn(command(programs, side, room, port_), std::move(environment), room.log_file);
   wait_until_ready();
 }
 
@@ -120,8 +127,13 @@ void ChildServer::wait_until_ready() {
 std::optional<double> ChildServer::metric(std::string_view name, std::string_view label) const {
   const std::optional<Answer> page = exchange(port_, "/metrics");
   if (!page) return std::nullopt;
+  return metric_in(page->body, name, label);
+}
+
+std::optional<double> metric_in(std::string_view page, std::string_view name,
+                                std::string_view label) {
   std::optional<double> sum;
-  std::string_view rest = page->body;
+  std::string_view rest = page;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));

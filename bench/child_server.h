@@ -33,11 +33,13 @@ struct Programs {
 /// Host memory for parked states that a run of minutes fills.
 inline constexpr const char* kSmallHostCache = "ZEROHOP_ENGINE_HOST_CACHE_BYTES=67108864";
 
-/// What a server may use.
+/// What a server may use, and what it writes.
 struct Room {
   int sequences = 8;  ///< computed at once; the peer's slots
   int cells = 16384;  ///< of the KV cache, for all sequences together
   int window = 2048;  ///< of one request; the peer's is cells ÷ sequences
+  /// A file for the log of every request (ours alone); empty: errors only, to standard error.
+  std::string log_file = {};
 };
 
 class ChildServer {
@@ -70,6 +72,10 @@ class ChildServer {
   const std::uint16_t port_;
   pid_t pid_ = -1;
 };
+
+/// ChildServer::metric() on a page that is there.
+std::optional<double> metric_in(std::string_view page, std::string_view name,
+                                std::string_view label = {});
 
 /// The line of `program --version` that names the version.
 std::string version_of(const std::string& program, Side side);

@@ -1,10 +1,12 @@
 // The door of the server as its clients see it, against the program in processes of its own.
 //
-//   refusals   how many a second, and how quickly at 5,000 a second
-//   policy     what keys, limits, ledger and limits of addresses cost a request
-//   memory     resident memory beside model and KV
-//   growth     resident memory over 100,000 requests
-//   overload   answers in time at ten times the load that can be answered
+//   refusals       how many a second, and how quickly at 5,000 a second
+//   policy         what keys, limits, ledger and limits of addresses cost a request
+//   memory         resident memory beside model and KV
+//   growth         resident memory over 100,000 requests
+//   overload       answers in time at ten times the load that can be answered
+//   probes         /healthz and /metrics while long prompts are computed
+//   observability  what metrics, log, scrapes and console cost eight streams
 //
 // ./dev bench admission runs them with the micro-benchmarks and the count of system calls and
 // writes docs/measurements/admission_bench.md. The program takes a subset of the names and
@@ -40,7 +42,9 @@ int run(const ProgramWords& words) {
       {"policy", bench_policy},
       {"memory", bench_memory},
       {"growth", bench_growth},
-      {"overload", bench_overload}};
+      {"overload", bench_overload},
+      {"probes", bench_probes},
+      {"observability", bench_observability}};
   Comparison report;
   DoorKeys keys;
   const DoorBench bench{words.programs(), keys, report};

@@ -21,6 +21,8 @@ void bench_policy(const DoorBench& bench);
 void bench_memory(const DoorBench& bench);
 void bench_growth(const DoorBench& bench);
 void bench_overload(const DoorBench& bench);
+void bench_probes(const DoorBench& bench);
+void bench_observability(const DoorBench& bench);
 
 /// What `--bare-memory 1` does: libllama alone with the settings of the environment, as
 /// bench_memory() starts it in a process of its own. Prints its resident memory in MiB.

@@ -66,6 +66,10 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+std::string get_bytes(const std::string& path, const std::string& headers) {
+  return "GET " + path + " HTTP/1.1\r\nhost: localhost\r\n" + headers + "\r\n";
+}
+
 std::string post_bytes(const std::string& path, const std::string& body,
                        const std::string& headers) {
   return "POST " + path + " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
@@ -96,8 +100,9 @@ void AnswerReader::read_head() {
   ZH_CHECK(head.starts_with("http/1.1 "));
   status_ = static_cast<int>(number_after(head.substr(0, 12), "http/1.1 ").value_or(0));
   ZH_CHECK(status_ != 0);
-  chunked_ = head.find("transfer-encoding: chunked") != std::string::npos;
-  body_left_ = static_cast<std::size_t>(number_after(head, "content-length: ").value_or(0));
+  // From the line's beginning: proxies repeat such headers under longer names.
+  chunked_ = head.find("\r\ntransfer-encoding: chunked") != std::string::npos;
+  body_left_ = static_cast<std::size_t>(number_after(head, "\r\ncontent-length: ").value_or(0));
   complete_ = !chunked_ && body_left_ == 0;
   unread_.erase(0, end + 4);
 }
@@ -120,7 +125,7 @@ std::string AnswerReader::read_chunks() {
       std::size_t size = 0;
       std::from_chars(unread_.data() + at, unread_.data() + line_end, size, 16);
       at = line_end + 2;
-      complete_ = size == 0;
+      last_chunk_ = size == 0;
       chunk_left_ = size + 2;
       continue;
     }
@@ -131,6 +136,7 @@ std::string AnswerReader::read_chunks() {
     out.append(unread_, at, text);
     at += count;
     chunk_left_ -= count;
+    complete_ = last_chunk_ && chunk_left_ == 0;
   }
   unread_.erase(0, at);
   return out;
@@ -138,10 +144,12 @@ std::string AnswerReader::read_chunks() {
 
 std::optional<Answer> exchange(std::uint16_t port, const std::string& path,
                                const std::string& body) {
+  return exchange_bytes(port, body.empty() ? get_bytes(path) : post_bytes(path, body));
+}
+
+std::optional<Answer> exchange_bytes(std::uint16_t port, const std::string& request) {
   const int descriptor = connect_to(port);
   if (descriptor < 0) return std::nullopt;
-  const std::string request = body.empty() ? "GET " + path + " HTTP/1.1\r\nhost: localhost\r\n\r\n"
-                                           : post_bytes(path, body);
   std::optional<Answer> answer;
   if (send_all(descriptor, request)) {
     answer.emplace();

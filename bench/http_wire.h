@@ -45,8 +45,12 @@ class AnswerReader {
   bool chunked_ = false;
   std::size_t body_left_ = 0;   // without chunks
   std::size_t chunk_left_ = 0;  // of the current chunk, its line end included
+  bool last_chunk_ = false;     // is the current one; complete with the empty line behind it
   bool complete_ = false;
 };
+
+/// The bytes of a GET. `headers` are whole lines.
+std::string get_bytes(const std::string& path, const std::string& headers = {});
 
 /// One whole exchange on a connection of its own.
 struct Answer {
@@ -57,6 +61,9 @@ struct Answer {
 /// GET, or POST when there is a `body`. Nothing when nobody answers.
 std::optional<Answer> exchange(std::uint16_t port, const std::string& path,
                                const std::string& body = {});
+
+/// The same with the bytes of a request.
+std::optional<Answer> exchange_bytes(std::uint16_t port, const std::string& request);
 
 /// The number behind the last `key` in `text`; nothing when there is none.
 std::optional<double> number_after(std::string_view text, std::string_view key);

@@ -62,9 +62,11 @@ class Connections {
     }
     client.busy = true;
     client.since = since;
+    client.sent_late = now_seconds() - since;
+    client.request = next_request_++ % load_.requests.size();
     client.reader = AnswerReader();
     ++client.sent;
-    const std::string& bytes = load_.requests[next_request_++ % load_.requests.size()];
+    const std::string& bytes = load_.requests[client.request];
     if (!send_all(polls_[index].fd, bytes)) lost(index);
   }
 
@@ -86,6 +88,8 @@ class Connections {
     AnswerReader reader;
     bool busy = false;
     double since = 0;
+    double sent_late = 0;
+    std::size_t request = 0;
     std::size_t sent = 0;
   };
 
@@ -119,7 +123,8 @@ class Connections {
     client.reader.feed({buffer, static_cast<std::size_t>(count)});
     if (!client.reader.complete()) return;
     const double now = now_seconds();
-    figures_.answers.push_back({client.reader.status(), now - client.since, now - begin_});
+    figures_.answers.push_back({client.reader.status(), client.request, now - client.since,
+                                client.sent_late, now - begin_});
     client.busy = false;
     idle_.push_back(index);
   }

@@ -22,8 +22,10 @@ struct PacedLoad {
 
 struct LoadAnswer {
   int status = 0;
-  double latency = 0;   ///< seconds
-  double ended_at = 0;  ///< seconds since the begin of the load
+  std::size_t request = 0;  ///< index into PacedLoad::requests
+  double latency = 0;       ///< seconds
+  double sent_late = 0;     ///< seconds of the latency that passed before it was sent
+  double ended_at = 0;      ///< seconds since the begin of the load
 };
 
 /// What came back.

@@ -25,6 +25,10 @@ struct Request {
   std::size_t blocks = 0;  // of each side in a round
 };
 
+// Both serve the file as it is: what preparing it comes to is decided anew by each first start on a
+// machine that was busy, and then one side would compute with other weights than the other.
+constexpr const char* kSameWeights = "ZEROHOP_MODEL_PREPARE=off";
+
 class OnAndOff {
  public:
   OnAndOff(const Programs& programs, DoorKeys& keys)
@@ -40,12 +44,13 @@ class OnAndOff {
     std::vector<std::string> environment = keys.environment();
     environment.emplace_back("ZEROHOP_SERVER_ADDRESS_EXEMPT=192.0.2.1");
     environment.emplace_back("ZEROHOP_SERVER_ADDRESS_REQUESTS_PER_MINUTE=1000000000");
+    environment.emplace_back(kSameWeights);
     return environment;
   }
   static std::vector<std::string> with_none() {
     return {"ZEROHOP_AUTH_NO_AUTH=true",
             "ZEROHOP_LIMITS_USAGE_FOLDER=", "ZEROHOP_SERVER_ADDRESS_CONNECTIONS_MAX=off",
-            "ZEROHOP_SERVER_ADDRESS_REQUESTS_PER_MINUTE=off"};
+            "ZEROHOP_SERVER_ADDRESS_REQUESTS_PER_MINUTE=off", kSameWeights};
   }
 
   const ChildServer on_;

@@ -164,6 +164,25 @@ void BudgetJournal::drop(const Gone& gone) {
   std::erase_if(entries_, of_entry);
 }
 
+StoreResult<std::int64_t> BudgetJournal::drop_over(CalendarTime now) {
+  std::int64_t dropped = 0;
+  ZH_ASSIGN_OR_RETURN(Statement rows,
+                      database_->prepare("DELETE FROM budgets WHERE kind = ? AND period < ?"));
+  for (const LimitField& field : limit_fields()) {
+    const auto length = field.kind ? budget_period(*field.kind) : std::nullopt;
+    if (!length) continue;
+    const PeriodNumber present = now.of(*length);
+    const PeriodNumber first_kept = present > 0 ? present - 1 : 0;
+    ZH_RETURN_IF_ERROR(rows.bind(field.name, std::int64_t{first_kept}).run());
+    dropped += database_->rows_changed();
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(found_, [&](const auto& one) {
+      return one.first.kind == *field.kind && one.second.spent.period < first_kept;
+    });
+  }
+  return dropped;
+}
+
 StoreResult<void> BudgetJournal::erase(LimitOwner owner, std::string_view id) {
   drop(
       [owner, id](const Place& place, TenantId) { return place.owner == owner && place.id == id; });

@@ -56,6 +56,10 @@ class BudgetJournal {
   /// At an orderly end, when no request runs: the exact numbers, without leases.
   StoreResult<void> write_exact();
 
+  /// What was written of periods that are over, whoever's: it says nothing any more. The one before
+  /// the present is kept, for a clock that is wrong about midnight. How many.
+  StoreResult<std::int64_t> drop_over(CalendarTime now);
+
   /// All of a key or tenant that is deleted; it must have been forgotten by the limiter.
   StoreResult<void> erase(LimitOwner owner, std::string_view id);
   /// All of a tenant and of its keys; likewise.

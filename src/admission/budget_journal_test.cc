@@ -277,6 +277,38 @@ INSERT INTO budgets VALUES (0, 'key_1', 'no such limit', 72, 7);
   EXPECT_EQ(used(), 60u);
 }
 
+// Also those of keys that nobody asks about any more.
+TEST_F(BudgetJournalTest, DropsPeriodsThatAreOver) {
+  limits.tokens_per_day = 1'000;
+  limits.tokens_per_month = 10'000;
+  ASSERT_TRUE(spend(10));
+  ASSERT_TRUE(journal->write_exact().ok());
+  restart();  // nobody has asked for key_1 since
+  const auto drop = [this] { return *journal->drop_over(calendar_at(clock.wall())); };
+  EXPECT_EQ(drop(), 0);
+  clock.advance(hours(24));
+  EXPECT_EQ(drop(), 0) << "yesterday, for clocks that go back a little";
+  clock.advance(hours(24));
+  EXPECT_EQ(drop(), 1);
+  limits.tokens_per_day.reset();
+  EXPECT_EQ(used(), 10u) << "of the month";
+  clock.advance(hours(24 * 62));
+  EXPECT_EQ(drop(), 1);
+  EXPECT_EQ(drop(), 0);
+}
+
+TEST_F(BudgetJournalTest, WritesAgainWhatWasDroppedUnderIt) {
+  limits.tokens_per_day = 1'000;
+  ASSERT_TRUE(spend(10));
+  ASSERT_TRUE(journal->write_behind().ok());
+  clock.advance(hours(72));
+  EXPECT_EQ(*journal->drop_over(calendar_at(clock.wall())), 1);
+  ASSERT_TRUE(spend(5));
+  ASSERT_TRUE(journal->write_exact().ok());
+  restart();
+  EXPECT_EQ(used(), 5u);
+}
+
 TEST_F(BudgetJournalTest, WritesOnlyWhenHalfOfALeaseIsUsed) {
   limits.tokens_per_day = 100'000;  // leases of 100
   ASSERT_TRUE(spend(1));

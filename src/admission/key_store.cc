@@ -64,6 +64,11 @@ ALTER TABLE tenants ADD COLUMN overload_status INTEGER;
 
 constexpr std::size_t kIdCharacters = 16;
 
+// Where numbers begin, and how far apart they are at most. 2^48 + 2^29 steps are below 2^53, up to
+// which numbers of JSON are exact.
+constexpr std::uint64_t kFirstNumbers = std::uint64_t{1} << 48;
+constexpr std::uint64_t kNumberSteps = std::uint64_t{1} << 22;
+
 // For the operator, who alone works on the store: with the file and the reason.
 Error operator_error(const StoreError& error) {
   Error shown = client_error(error);
@@ -220,14 +225,27 @@ StoreResult<std::int64_t> KeyStore::count_keys() {
   return row.integer(0);
 }
 
-StoreResult<KeyRecord> KeyStore::insert_key(KeyRecord key) {
+// For a new row: above every number that the table has ever had, in this file.
+StoreResult<std::int64_t> KeyStore::next_number(std::string_view table) {
   ZH_ASSIGN_OR_RETURN(Statement row,
-                      database_->prepare("INSERT INTO keys (id, tenant, name, shown, hash, "
-                                         "created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+                      database_->prepare("SELECT seq FROM sqlite_sequence WHERE name = ?"));
+  ZH_ASSIGN_OR_RETURN(const bool found, row.bind(table).step());
+  const std::uint64_t last = found ? number_at(row, 0) : 0;
+  // Files of earlier versions counted from 1.
+  const std::uint64_t from =
+      last >= kFirstNumbers / 2 ? last : kFirstNumbers / 2 + os_random_seed() % kFirstNumbers;
+  return number_column(from + 1 + os_random_seed() % kNumberSteps);
+}
+
+StoreResult<KeyRecord> KeyStore::insert_key(KeyRecord key) {
+  ZH_ASSIGN_OR_RETURN(const std::int64_t number, next_number("keys"));
+  ZH_ASSIGN_OR_RETURN(
+      Statement row,
+      database_->prepare("INSERT INTO keys (id, tenant, name, shown, hash, created_ms, expires_ms, "
+                         "number) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   row.bind(key.id, number_column(key.tenant.value), key.name, key.shown, hex_of(key.hash),
-           ms_column(key.created_at), ms_column(key.expires_at));
+           ms_column(key.created_at), ms_column(key.expires_at), number);
   ZH_RETURN_IF_ERROR(row.run());
-  const std::int64_t number = database_->last_row();
   key.number = KeyId{static_cast<std::uint64_t>(number)};
   ZH_RETURN_IF_ERROR(write_limits(*database_, {LimitRowOwner::kKey, number}, key.limits));
   return key;
@@ -323,14 +341,16 @@ StoreResult<std::optional<TenantRecord>> KeyStore::find_tenant(std::string_view 
 }
 
 StoreResult<TenantRecord> KeyStore::store_tenant(TenantRecord tenant) {
+  ZH_ASSIGN_OR_RETURN(const std::int64_t unused, next_number("tenants"));
   ZH_ASSIGN_OR_RETURN(
       Statement row,
       database_->prepare("INSERT INTO tenants (name, weight_permille, priority, pool, models, "
-                         "overload_status) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO "
-                         "UPDATE SET weight_permille = ?2, priority = ?3, pool = ?4, models = ?5, "
-                         "overload_status = ?6 RETURNING number"));
+                         "overload_status, number) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT "
+                         "(name) DO UPDATE SET weight_permille = ?2, priority = ?3, pool = ?4, "
+                         "models = ?5, overload_status = ?6 RETURNING number"));
   row.bind(tenant.name, permille_of(tenant.weight), static_cast<std::int64_t>(tenant.priority),
-           tenant.pool, joined(tenant.models), std::optional<std::int64_t>(tenant.overload_status));
+           tenant.pool, joined(tenant.models), std::optional<std::int64_t>(tenant.overload_status),
+           unused);
   ZH_ASSIGN_OR_RETURN(const bool stored, row.step());
   ZH_CHECK(stored);
   const std::int64_t number = row.integer(0);

@@ -5,6 +5,11 @@
 //                       └────▶ expired ──(retention)──▶ dropped
 //   tenant:  put ──▶ put again … ──▶ erased with all its keys
 //
+// What else is kept of tenants and keys (usage, budgets, message batches) knows them by their
+// numbers, which outlive the file: it may be replaced by a new one, or by an older copy of itself.
+// So numbers begin at a random one and grow by random steps, and no other tenant gets one that was
+// used, in whichever file.
+//
 // Every change is one transaction that survives a loss of power, because a revocation must not come
 // undone: hence a rollback journal and not a write-ahead log (store/database.h). Some milliseconds
 // a change, and nothing of it is on the path of a request: the server reads everything into a
@@ -107,6 +112,7 @@ class KeyStore {
   StoreResult<std::optional<KeyRecord>> find_key(std::string_view key);
   StoreResult<TenantRecord> store_tenant(TenantRecord tenant);
   StoreResult<KeyRecord> insert_key(KeyRecord key);
+  StoreResult<std::int64_t> next_number(std::string_view table);
   StoreResult<std::int64_t> count_keys();
 
   const std::unique_ptr<Database> database_;

@@ -75,7 +75,8 @@ TEST_F(KeyStoreTest, HoldsNoTextOfAKey) {
   const std::string bytes = file_bytes();
   EXPECT_NE(bytes.find(made.record.shown), bytes.npos);
   EXPECT_EQ(bytes.find(made.text.substr(kKeyShownCharacters)), bytes.npos);
-  EXPECT_EQ(bytes.find(made.text.substr(0, kKeyShownCharacters + 1)), bytes.npos);
+  // Behind what is shown stands its hash, which may begin like the rest of the key.
+  EXPECT_EQ(bytes.find(made.text.substr(0, kKeyShownCharacters + 6)), bytes.npos);
 }
 
 TEST_F(KeyStoreTest, IsReadableByItsOwnerAloneAndSoIsItsBackup) {
@@ -223,6 +224,9 @@ TEST_F(KeyStoreTest, GoesOnWithAFileOfTheFirstVersion) {
       store->change_tenant("law", [](TenantRecord& tenant) { tenant.overload_status = 503; });
   ASSERT_TRUE(changed.ok()) << changed.error().message;
   EXPECT_EQ(open()->read()->tenants.at(0).overload_status, 503);
+  EXPECT_EQ(changed->number, TenantId{5});
+  const auto made = store->change_tenant("art", [](TenantRecord&) {});
+  EXPECT_GT(made->number.value, std::uint64_t{1} << 40) << "as in a new file";
   const auto refused =
       store->change_tenant("law", [](TenantRecord& tenant) { tenant.overload_status = 500; });
   EXPECT_EQ(refused.error().field, "overload_status");
@@ -291,6 +295,35 @@ TEST_F(KeyStoreTest, ErasesATenantWithItsKeysAndNeverGivesItsNumberAgain) {
   EXPECT_EQ(store->read()->erased_tenants, std::vector<TenantId>{law.number});
   EXPECT_FALSE(again->limits.requests_per_minute.has_value());
   EXPECT_FALSE(store->create_key(wanted, kNow)->record.number == gone.record.number);
+}
+
+// Usage, budgets and batches are kept by number in files of their own, and outlive this one.
+TEST_F(KeyStoreTest, NumbersOfOneFileMeanNobodyInAnother) {
+  const auto nothing = [](TenantRecord&) {};
+  const auto store = open();
+  const auto other = KeyStore::open(folder_.file("other.sqlite")).value();
+  EXPECT_NE(store->change_tenant("law", nothing)->number,
+            other->change_tenant("art", nothing)->number);
+  EXPECT_NE(store->create_key({}, kNow)->record.number, other->create_key({}, kNow)->record.number);
+  // Nor in an older copy, which takes this one's place.
+  const std::string copy = folder_.file("copy.sqlite");
+  ASSERT_TRUE(store->backup_to(copy).ok());
+  const auto later = store->change_tenant("later", nothing);
+  const auto restored = KeyStore::open(copy).value();
+  EXPECT_NE(later->number, restored->change_tenant("another", nothing)->number);
+  EXPECT_EQ(restored->change_tenant("law", nothing)->number,
+            store->change_tenant("law", nothing)->number);
+}
+
+TEST_F(KeyStoreTest, NumbersGrowAndStayExactInJson) {
+  const auto store = open();
+  KeyId last{0};
+  for (int i = 0; i < 20; ++i) {
+    const KeyId number = store->create_key({}, kNow)->record.number;
+    EXPECT_GT(number, last);
+    EXPECT_LT(number.value, std::uint64_t{1} << 53);
+    last = number;
+  }
 }
 
 TEST_F(KeyStoreTest, DropsKeysThatEndedLongAgoAndStaysClosed) {

@@ -212,29 +212,32 @@ StoreResult<std::vector<LedgerSum>> Ledger::read(const LedgerQuery& query) {
   std::string sql =
       "SELECT key, tenant, model, text, at_ms / " + std::to_string(kDayMs) +
       " AS day, sum(requests), sum(uncached_input), sum(cached_input), sum(output), "
-      "sum(money_micros) FROM usage JOIN label_sets ON labels = number "
+      "sum(money_micros), tenant_number FROM usage JOIN label_sets ON labels = number "
       "WHERE at_ms >= ?1 AND at_ms < ?2 AND (?3 = 0 OR key = ?4) AND (?5 = 0 OR tenant = ?6) "
-      "GROUP BY day, tenant, key, model, text";
+      "GROUP BY day, tenant, tenant_number, key, model, text";
   ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare(sql));
   row.bind(edge_ms(query.from), edge_ms(query.until), std::int64_t{query.key.has_value()},
            query.key.value_or(""), std::int64_t{query.tenant.has_value()},
            query.tenant.value_or(""));
   // SQL has summed up what differs in nothing; labels and what is not kept apart are summed here.
-  using Place =
-      std::tuple<std::string, std::string, std::string, std::string, std::vector<std::string>>;
+  using Place = std::tuple<std::string, std::string, TenantId, std::string, std::string,
+                           std::vector<std::string>>;
   std::map<Place, LedgerSum> sums;
   while (true) {
     ZH_ASSIGN_OR_RETURN(const bool more, row.step());
     if (!more || sums.size() > kLedgerRowsMax) break;
     LedgerSum one;
     if (query.by.key) one.key = std::string(row.text(0));
-    if (query.by.tenant) one.tenant = std::string(row.text(1));
+    if (query.by.tenant) {
+      one.tenant = std::string(row.text(1));
+      one.tenant_number = TenantId{number_at(row, 10)};
+    }
     if (query.by.model) one.model = std::string(row.text(2));
     if (query.by.day) one.day = day_text(row.integer(4));
     for (const std::string& name : query.by.labels) {
       one.labels.push_back(label_value(row.text(3), name));
     }
-    const Place place{one.day, one.tenant, one.key, one.model, one.labels};
+    const Place place{one.day, one.tenant, one.tenant_number, one.key, one.model, one.labels};
     LedgerSum& sum = sums.try_emplace(place, std::move(one)).first->second;
     const auto number = [&row](int at) { return number_at(row, at); };
     sum.requests += number(5);
@@ -257,6 +260,34 @@ StoreResult<std::int64_t> Ledger::drop_before(WallTime before) {
   ZH_ASSIGN_OR_RETURN(Statement rows, database_->prepare("DELETE FROM usage WHERE at_ms < ?"));
   ZH_RETURN_IF_ERROR(rows.bind(edge_ms(before)).run());
   return database_->rows_changed();
+}
+
+StoreResult<std::int64_t> Ledger::adopt(const OwnerOf& owner_of) {
+  const std::scoped_lock lock(database_mutex_);
+  ZH_ASSIGN_OR_RETURN(Transaction transaction, database_->begin());
+  std::vector<std::pair<std::string, std::string>> owners;  // key, name of the tenant
+  {
+    ZH_ASSIGN_OR_RETURN(Statement row,
+                        database_->prepare("SELECT DISTINCT key, tenant FROM usage WHERE "
+                                           "tenant_number = 0 AND key != ''"));
+    while (true) {
+      ZH_ASSIGN_OR_RETURN(const bool more, row.step());
+      if (!more) break;
+      owners.emplace_back(row.text(0), row.text(1));
+    }
+  }
+  ZH_ASSIGN_OR_RETURN(Statement change,
+                      database_->prepare("UPDATE usage SET tenant_number = ? WHERE tenant_number = "
+                                         "0 AND key = ? AND tenant = ?"));
+  std::int64_t adopted = 0;
+  for (const auto& [key, tenant] : owners) {
+    const std::optional<TenantId> number = owner_of(key, tenant);
+    if (!number) continue;
+    ZH_RETURN_IF_ERROR(change.bind(number_column(number->value), key, tenant).run());
+    adopted += database_->rows_changed();
+  }
+  ZH_RETURN_IF_ERROR(transaction.commit());
+  return adopted;
 }
 
 StoreResult<std::int64_t> Ledger::erase_tenant(TenantId tenant) {

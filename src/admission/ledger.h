@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,7 @@ struct LedgerQuery {
 struct LedgerSum {
   std::string key;
   std::string tenant;
+  TenantId tenant_number = {};  ///< a name may have meant several tenants, one after another
   std::string model;
   std::string day;                  ///< "2026-01-31", UTC
   std::vector<std::string> labels;  ///< values, in the order of the query; empty: no such label
@@ -98,6 +100,13 @@ class Ledger {
 
   /// Retention: drops rows in front of `before`; how many.
   StoreResult<std::int64_t> drop_before(WallTime before);
+
+  /// Rows of an early version name their tenant without its number, and would stay when it is
+  /// erased. They get the number that `owner_of` finds for them, which is asked once for each key
+  /// and name; how many rows. Those without a key, or of which it finds nothing, stay as they are.
+  using OwnerOf =
+      std::function<std::optional<TenantId>(std::string_view key, std::string_view tenant)>;
+  StoreResult<std::int64_t> adopt(const OwnerOf& owner_of);
 
   /// Everything of a tenant, and what its last requests still add; how many rows.
   StoreResult<std::int64_t> erase_tenant(TenantId tenant);

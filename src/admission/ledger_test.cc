@@ -244,6 +244,43 @@ TEST_F(LedgerTest, GoesOnWithAFileOfTheFirstVersion) {
   EXPECT_EQ(sums({})[0].tokens.output, 7u);  // nobody knows whose it was
 }
 
+TEST_F(LedgerTest, GivesRowsOfTheFirstVersionTheirTenants) {
+  ledger.reset();
+  DatabaseOptions options;
+  options.path = folder.file("old.db");
+  const std::string more =
+      std::string(kOldSchema) +
+      "INSERT INTO usage VALUES (1767225600000, 'k2', 'gone', 'small', 1, 1, 10, 5, 1, 2);"
+      "INSERT INTO usage VALUES (1767225600000, '', 'default', 'small', 1, 1, 10, 5, 2, 2);";
+  const std::string_view scripts[]{more};
+  ASSERT_TRUE(Database::open(options, scripts).ok());
+  ledger = Ledger::open(options).value();
+  const auto owner_of = [](std::string_view key, std::string_view tenant) {
+    EXPECT_FALSE(key.empty()) << "open access belongs to nobody";
+    const bool known = key == "k1" && tenant == "acme";
+    return known ? std::optional(TenantId{4}) : std::nullopt;
+  };
+  EXPECT_EQ(*ledger->adopt(owner_of), 1);
+  EXPECT_EQ(*ledger->adopt(owner_of), 0);
+  EXPECT_EQ(*ledger->erase_tenant(TenantId{4}), 1);
+  EXPECT_EQ(sums({})[0].tokens.output, 3u);
+}
+
+TEST_F(LedgerTest, KeepsTenantsOfOneNameApart) {
+  ledger->add(row("k1", "acme", 7));
+  LedgerRow other = row("k2", "acme", 8);
+  other.tenant_number = TenantId{99};
+  ledger->add(other);
+  LedgerQuery query;
+  query.by.tenant = true;
+  const std::vector<LedgerSum> apart = sums(query);
+  ASSERT_EQ(apart.size(), 2u);
+  EXPECT_EQ(apart[0].tenant_number, TenantId{4});
+  EXPECT_EQ(apart[0].tokens.output, 7u);
+  EXPECT_EQ(apart[1].tenant_number, TenantId{99});
+  EXPECT_EQ(sums({}).size(), 1u) << "whoever does not ask for tenants gets one sum";
+}
+
 TEST_F(LedgerTest, SumsUpToWhatManyThreadsAdded) {
   std::atomic<std::uint64_t> output{0};
   std::vector<std::thread> threads;

@@ -26,11 +26,6 @@ constexpr std::size_t budget_index(LimitKind kind) {
 static_assert(rate_kind(kLimitRates - 1) == LimitKind::kTotalTokensPerMinute);
 static_assert(budget_kind(kLimitBudgets - 1) == LimitKind::kMoneyPerMonth);
 
-BudgetPeriod period_of(LimitKind kind) {
-  return kind == LimitKind::kTokensPerDay || kind == LimitKind::kMoneyPerDay ? BudgetPeriod::kDay
-                                                                             : BudgetPeriod::kMonth;
-}
-
 bool is_money(LimitKind kind) {
   return kind == LimitKind::kMoneyPerDay || kind == LimitKind::kMoneyPerMonth;
 }
@@ -40,6 +35,12 @@ std::uint64_t minus(std::uint64_t from, std::uint64_t what) {
 }
 
 }  // namespace
+
+std::optional<BudgetPeriod> budget_period(LimitKind kind) {
+  if (kind < kFirstBudget) return std::nullopt;
+  const bool day = kind == LimitKind::kTokensPerDay || kind == LimitKind::kMoneyPerDay;
+  return day ? BudgetPeriod::kDay : BudgetPeriod::kMonth;
+}
 
 LimitMoment limit_moment(const Clock& clock) {
   const WallTime wall = clock.wall();
@@ -56,7 +57,9 @@ LimitAccount::LimitAccount(LimitIdentity identity, const Limits& limits, TimePoi
   }
   for (std::size_t i = 0; i < kLimitBudgets; ++i) {
     const LimitKind kind = budget_kind(i);
-    if (limits_.*limit_field(kind).member) budgets_[i] = std::make_shared<Budget>(period_of(kind));
+    if (limits_.*limit_field(kind).member) {
+      budgets_[i] = std::make_shared<Budget>(*budget_period(kind));
+    }
   }
 }
 

@@ -36,6 +36,9 @@ struct LimitMoment {
 };
 LimitMoment limit_moment(const Clock& clock);
 
+/// Of a budget; nothing: that kind is none.
+std::optional<BudgetPeriod> budget_period(LimitKind kind);
+
 /// What a request asks for at the most; `tokens.output` is the longest answer.
 struct TokenClaim {
   BilledTokens tokens;

@@ -45,6 +45,16 @@ void RequestLifecycle::advance(RequestState to, TimePoint now) {
   state_ = to;
 }
 
+std::optional<TimePoint> RequestLifecycle::entered_at(RequestState state) const {
+  const TimePoint entered = entered_[index_of(state)];
+  return entered == kNever ? std::nullopt : std::optional(entered);
+}
+
+std::optional<TimePoint> RequestLifecycle::left_at(RequestState state) const {
+  const TimePoint left = left_[index_of(state)];
+  return left == kNever ? std::nullopt : std::optional(left);
+}
+
 Duration RequestLifecycle::time_in(RequestState state, TimePoint now) const {
   const TimePoint entered = entered_[index_of(state)];
   if (entered == kNever) return Duration::zero();

@@ -22,6 +22,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/clock.h"
@@ -58,6 +59,10 @@ class RequestLifecycle {
 
   /// Time spent in `state`; until `now` for the current one, zero for one never entered.
   Duration time_in(RequestState state, TimePoint now) const;
+  /// When `state` was entered; nothing: it never was.
+  std::optional<TimePoint> entered_at(RequestState state) const;
+  /// When it was left; nothing: it never was, or the request is in it now.
+  std::optional<TimePoint> left_at(RequestState state) const;
   /// Time since the request began.
   Duration age(TimePoint now) const { return now - entered_[0]; }
 

@@ -47,6 +47,12 @@ TEST(RequestLifecycle, MeasuresTheTimeInEachState) {
   EXPECT_EQ(life.time_in(RequestState::kValidating, clock.now()), milliseconds(4));
   EXPECT_EQ(life.time_in(RequestState::kStreaming, clock.now()), milliseconds(0));
   EXPECT_EQ(life.age(clock.now()), milliseconds(7));
+  const TimePoint began = clock.now() - milliseconds(7);
+  EXPECT_EQ(life.entered_at(RequestState::kIdle), began);
+  EXPECT_EQ(life.entered_at(RequestState::kValidating), began + milliseconds(3));
+  EXPECT_EQ(life.left_at(RequestState::kReceiving), began + milliseconds(3));
+  EXPECT_EQ(life.left_at(RequestState::kValidating), std::nullopt);
+  EXPECT_EQ(life.entered_at(RequestState::kStreaming), std::nullopt);
 }
 
 TEST(RequestLifecycleDeathTest, CrashesOnAnEdgeThatIsNotDrawn) {

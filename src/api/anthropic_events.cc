@@ -34,7 +34,10 @@ void AnthropicStream::append(std::uint32_t choice, const Event& event, std::stri
                         [&](const ToolCallDelta& delta) { add_json(delta.json, out); },
                         [&](const TokenLogprobs&) {},  // the protocol has no place for them
                         [&](const Finished& finished) { finish(finished, out); },
-                        [&](const Failed& failed) { fail(failed, out); }},
+                        [&](const Failed& failed) {
+                          append_failure(failed.error, out);
+                          state_ = State::kEnded;
+                        }},
              event);
 }
 
@@ -116,10 +119,9 @@ void AnthropicStream::finish(const Finished& event, std::string& out) {
   out.append("}").append(kFrameEnd);
 }
 
-void AnthropicStream::fail(const Failed& event, std::string& out) {
-  state_ = State::kEnded;
+void AnthropicStream::append_failure(const Error& error, std::string& out) const {
   out.append("event: error\ndata: ");
-  out.append(anthropic_error_body(event.error, head_.request_id)).append(kFrameEnd);
+  out.append(anthropic_error_body(error, head_.request_id)).append(kFrameEnd);
 }
 
 bool AnthropicStream::block_open() const {

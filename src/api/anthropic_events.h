@@ -50,6 +50,8 @@ class AnthropicStream final : public ReplyStream {
   /// folded profile has no pings: comments there.
   void append_keep_alive(std::string& out) override;
 
+  void append_failure(const Error& error, std::string& out) const override;
+
   bool ended() const override { return state_ == State::kEnded; }
 
  private:
@@ -68,7 +70,6 @@ class AnthropicStream final : public ReplyStream {
   void start_call(const ToolCallStarted& event, std::string& out);
   void add_json(std::string_view json, std::string& out);
   void finish(const Finished& event, std::string& out);
-  void fail(const Failed& event, std::string& out);
 
   bool folded() const { return options_.profile == StreamProfile::kFolded; }
   bool block_open() const;

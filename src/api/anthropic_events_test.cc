@@ -468,5 +468,19 @@ TEST(AnthropicStreamChecker, CatchesTheFaultsItIsFor) {
   EXPECT_EQ(twice.fault(), "nothing may follow the end");
 }
 
+TEST(AnthropicStream, EndsForOneReaderAndGoesOnForTheOthers) {
+  AnthropicStream stream = make_stream();
+  std::string all;
+  stream.append(0, Started{}, all);
+  stream.append(0, TextDelta{"a"}, all);
+  std::string late;
+  stream.append_failure(Error{ErrorCode::kTimeout, "too late", "", {}}, late);
+  EXPECT_TRUE(late.starts_with("event: error\n")) << late;
+  EXPECT_FALSE(stream.ended());
+  std::string rest;
+  stream.append(0, TextDelta{"b"}, rest);
+  EXPECT_TRUE(rest.starts_with("event: content_block_delta\n")) << rest;
+}
+
 }  // namespace
 }  // namespace zerohop

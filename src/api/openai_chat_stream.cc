@@ -23,8 +23,8 @@ void OpenAiChatStream::append(std::uint32_t choice, const Event& event, std::str
   Choice& state = choices_[choice];
   ZH_CHECK(state.state != State::kClosed);
   if (const auto* failed = std::get_if<Failed>(&event)) {
+    append_failure(failed->error, out);
     failed_ = true;
-    out.append("data: ").append(openai_error_body(failed->error)).append("\n\n");
     return;
   }
   ZH_CHECK((state.state == State::kWaiting) == std::holds_alternative<Started>(event));
@@ -49,6 +49,10 @@ void OpenAiChatStream::append(std::uint32_t choice, const Event& event, std::str
                  [&](const Finished& finished) { finish(choice, finished, out); },
                  [](const Failed&) {}},
       event);
+}
+
+void OpenAiChatStream::append_failure(const Error& error, std::string& out) const {
+  out.append("data: ").append(openai_error_body(error)).append("\n\n");
 }
 
 void OpenAiChatStream::begin_chunk(std::uint32_t choice, std::string& out) const {

@@ -93,13 +93,17 @@ OpenAiCompletionsStream::OpenAiCompletionsStream(OpenAiCompletionsReplyOptions o
   prefix_.append(R"(,"choices":[)");
 }
 
+void OpenAiCompletionsStream::append_failure(const Error& error, std::string& out) const {
+  out.append("data: ").append(openai_error_body(error)).append("\n\n");
+}
+
 void OpenAiCompletionsStream::append(std::uint32_t choice, const Event& event, std::string& out) {
   ZH_CHECK(!ended() && choice < choices_.size());
   Choice& state = choices_[choice];
   ZH_CHECK(!state.usage);
   if (const auto* failed = std::get_if<Failed>(&event)) {
+    append_failure(failed->error, out);
     failed_ = true;
-    out.append("data: ").append(openai_error_body(failed->error)).append("\n\n");
     return;
   }
   ZH_CHECK(state.started != std::holds_alternative<Started>(event));

@@ -61,6 +61,7 @@ class OpenAiCompletionsStream final : public ReplyStream {
 
   void append(std::uint32_t choice, const Event& event, std::string& out) override;
   void append_keep_alive(std::string& out) override { out.append(kOpenAiKeepAlive); }
+  void append_failure(const Error& error, std::string& out) const override;
   bool ended() const override { return failed_ || open_choices_ == 0; }
 
  private:

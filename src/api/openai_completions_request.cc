@@ -8,6 +8,7 @@
 #include "api/openai_generation.h"
 #include "api/openai_output.h"
 #include "api/output_rules.h"
+#include "api/request_labels.h"
 #include "api/service_fields.h"
 #include "api/shared_fields.h"
 #include "core/limits.h"
@@ -73,6 +74,7 @@ Result<OpenAiCompletionsRequest> parse_completions_request(std::string_view body
   request.stream = stream.value_or(false);
   ZH_ASSIGN_OR_RETURN(request.reply.include_usage, parse_openai_include_usage(root));
   request.reply.logprobs = request.generation.top_logprobs.has_value();
+  request.labels = request_labels(root);
   return request;
 }
 

@@ -32,6 +32,7 @@ struct OpenAiCompletionsRequest {
   bool stream = false;
   bool echo = false;  ///< answers begin with their prompt
   OpenAiReplyOptions reply;
+  RequestLabels labels;
 
   /// Choice `prompt · choices_per_prompt + k` is answer k to `prompt`.
   std::uint32_t choices() const {

@@ -165,6 +165,12 @@ void OpenAiResponsesStream::finish(const Finished& finished, std::string& out) {
   write_response(whole ? "response.completed" : "response.incomplete", state, out);
 }
 
+// The items so far and the number of the next frame are in its last one.
+void OpenAiResponsesStream::append_failure(const Error& error, std::string& out) const {
+  OpenAiResponsesStream ending(*this);
+  ending.fail(Failed{error}, out);
+}
+
 void OpenAiResponsesStream::fail(const Failed& failed, std::string& out) {
   if (state_ == State::kBeforeStart) {
     write_response("response.created", ResponseState{.items = &items_.all()}, out);

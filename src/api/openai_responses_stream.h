@@ -33,6 +33,7 @@ class OpenAiResponsesStream final : public ReplyStream {
 
   void append(std::uint32_t choice, const Event& event, std::string& out) override;
   void append_keep_alive(std::string& out) override { out.append(kOpenAiKeepAlive); }
+  void append_failure(const Error& error, std::string& out) const override;
   bool ended() const override { return state_ == State::kEnded; }
 
  private:

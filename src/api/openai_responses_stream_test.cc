@@ -56,6 +56,25 @@ const std::vector<Event> kAnswer{started(),
                                  arguments("{}"),
                                  finished(FinishReason::kToolUse)};
 
+// At whatever point one reader stays no longer, what it got is a whole answer that failed, and the
+// others get theirs.
+TEST(OpenAiResponsesStream, EndsForOneReaderAndGoesOnForTheOthers) {
+  for (std::size_t cut = 0; cut < kAnswer.size(); ++cut) {
+    OpenAiResponsesStream stream(options());
+    std::string out;
+    std::string late;
+    for (std::size_t i = 0; i < kAnswer.size(); ++i) {
+      if (i == cut) {
+        late = out;
+        stream.append_failure(Error{ErrorCode::kTimeout, "too late", "", {}}, late);
+      }
+      stream.append(0, kAnswer[i], out);
+    }
+    EXPECT_EQ(checked(late).end(), "failed") << cut;
+    EXPECT_EQ(out, write(kAnswer)) << cut;
+  }
+}
+
 TEST(OpenAiResponsesStream, MakesAnItemOfEachKindOfOutput) {
   const auto checker = checked(write(kAnswer));
   ASSERT_EQ(checker.items().size(), 4u);

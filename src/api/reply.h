@@ -25,6 +25,10 @@ class ReplyStream {
   /// What keeps the connection alive during silence, also before the first event.
   virtual void append_keep_alive(std::string& out) = 0;
 
+  /// What ends the answer at this point for one reader who stays no longer, while it goes on for
+  /// others: as a Failed would, and nothing of it changes. Not once it has ended.
+  virtual void append_failure(const Error& error, std::string& out) const = 0;
+
   /// The last frame has been written: every choice has finished, or one has failed.
   virtual bool ended() const = 0;
 };

@@ -7,6 +7,7 @@
 #include "api/anthropic_request.h"
 #include "api/json_reader.h"
 #include "api/openai_chat_request.h"
+#include "api/openai_completions_request.h"
 #include "api/openai_responses_request.h"
 #include "core/limits.h"
 
@@ -56,6 +57,9 @@ TEST(RequestLabels, ComeWithEveryDialect) {
   const auto three = parse_responses_request("{" + metadata + R"("input":"Hi"})", {});
   ASSERT_TRUE(three.ok());
   EXPECT_EQ(three->chat.labels, expected);
+  const auto four = parse_completions_request("{" + metadata + R"("prompt":"Hi"})", {});
+  ASSERT_TRUE(four.ok());
+  EXPECT_EQ(four->labels, expected);
 }
 
 }  // namespace

@@ -182,6 +182,7 @@ Router make_admin_router(const AdminParts& parts) {
   add("POST", "/admin/tenants", make_set_tenant);
   add("DELETE", "/admin/tenants/{name}", make_erase_tenant);
   add_console_routes(router, service, ConsoleReach::kAll);
+  add_metrics_route(router, service, ConsoleReach::kAll);
   router.add("GET", "/admin/usage",
              [&service](Exchange& exchange) { return answer_usage(service, exchange); });
   router.add("GET", "/admin/cache/misses", [&service](Exchange& exchange) {

@@ -12,6 +12,7 @@
 //                                      not named stays as it is
 //   DELETE /admin/tenants/{name}       erases it with all its keys, its usage and its batches
 //   GET    /admin/usage                sums of the ledger (admin_usage.h)
+//   GET    /metrics                    for Prometheus, the series of all tenants
 //   GET    /admin/cache/misses         what /v1/cache/misses shows, of all tenants
 //   POST   /admin/reload               reads what SIGHUP reads; {"applied": [KEY…],
 //                                      "needs_restart": [KEY…]} of the configuration

@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <optional>
 #include <utility>
 
 #include "api/error_body.h"
@@ -26,6 +27,14 @@ constexpr std::chrono::hours kLongestSleep{1};
 bool may_pass(ErrorCode code) {
   return code == ErrorCode::kOverloaded || code == ErrorCode::kShed ||
          code == ErrorCode::kShuttingDown || code == ErrorCode::kCancelled;
+}
+
+// After which it is to be computed again; nothing: it is over.
+std::optional<Duration> comes_back_after(const BatchWork& work, const BatchAnswer& answer) {
+  if (answer.message.ok() || work.unwanted()) return std::nullopt;
+  if (answer.wait) return *answer.wait;
+  if (!may_pass(answer.message.error().code)) return std::nullopt;
+  return std::max<Duration>(answer.message.error().retry_after, kBusyPoll);
 }
 
 }  // namespace
@@ -133,6 +142,11 @@ void BatchService::begin_one(BatchRequest request) {
 Awaitable<void> BatchService::run_one(std::shared_ptr<BatchWork> work) {
   BatchAnswer answer = co_await work->run();
   running_.erase(work->key());
+  if (!comes_back_after(*work, answer)) {
+    RequestRecord record = work->end(answer);
+    log_record(record);
+    service_.history.add(std::move(record));
+  }
   asio::post(thread_, [this, work, answer = std::move(answer)] { settle_one(*work, answer); });
   poll_soon();
 }
@@ -140,15 +154,12 @@ Awaitable<void> BatchService::run_one(std::shared_ptr<BatchWork> work) {
 // Batch thread.
 void BatchService::settle_one(const BatchWork& work, const BatchAnswer& answer) {
   const BatchRequestKey key = work.key();
-  if (answer.message.ok()) {
+  if (const auto wait = comes_back_after(work, answer)) {
+    runner_.give_back(key, service_.clock.now() + *wait);
+  } else if (answer.message.ok()) {
     runner_.settle({key, BatchOutcome::kSucceeded, answer.message.value()});
   } else if (work.unwanted()) {
     runner_.settle({key, BatchOutcome::kCanceled, {}});
-  } else if (answer.wait) {
-    runner_.give_back(key, service_.clock.now() + *answer.wait);
-  } else if (may_pass(answer.message.error().code)) {
-    const Duration wait = std::max<Duration>(answer.message.error().retry_after, kBusyPoll);
-    runner_.give_back(key, service_.clock.now() + wait);
   } else {
     runner_.settle({key, BatchOutcome::kErrored, anthropic_error_body(answer.message.error(), {})});
   }

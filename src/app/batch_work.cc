@@ -52,6 +52,8 @@ Result<Caller> BatchWork::find_caller() const {
   if (request_.owner_key != 0) {
     const KeyLookup found = caller.ring->find_key(KeyId{request_.owner_key}, service_.clock.wall());
     if (found.verdict != KeyVerdict::kGood) return bad_key(found.verdict);
+    // Numbers mean something in their own store only (key_store.h).
+    if (found.key->tenant != request_.owner) return bad_key(KeyVerdict::kUnknown);
     caller.key = found.key;
   }
   ZH_RETURN_IF_ERROR(check_pool(service_.config.instance, *caller.tenant));
@@ -67,12 +69,34 @@ BatchAnswer BatchWork::refused(const LimitRefusal& refusal) {
   return answer;
 }
 
+// It has no head and no body of its own to receive.
+void BatchWork::begin() {
+  context_ = make_request_context(service_);
+  context_->notes.priority = PriorityClass::kBatch;
+  advance(RequestState::kReceiving);
+  advance(RequestState::kValidating);
+}
+
+RequestRecord BatchWork::end(const BatchAnswer& answer) {
+  if (answer.message.ok()) {
+    advance(RequestState::kStreaming);
+    advance(RequestState::kDone);
+  } else if (unwanted()) {
+    advance(RequestState::kCancelled);
+  } else {
+    context_->notes.failure = answer.message.error();
+    advance(RequestState::kFailed);
+  }
+  if (usage_) context_->usage = *usage_;
+  return record_of(service_, BatchedRequest{*context_, request_.batch_id, request_.custom_id});
+}
+
 Awaitable<BatchAnswer> BatchWork::run() {
-  live_ = service_.live.get();
+  begin();
   Result<Caller> caller = find_caller();
   if (!caller.ok()) co_return BatchAnswer{caller.error()};
-  caller_ = std::move(caller).value();
-  auto entered = service_.limits.try_enter(caller_);
+  context_->caller = std::move(caller).value();
+  auto entered = service_.limits.try_enter(context_->caller);
   if (!entered.ok()) co_return refused(entered.error());
   limit_ = std::move(entered).value();
   Result<PreparedCall> prepared = co_await prepare();
@@ -92,25 +116,32 @@ Awaitable<BatchAnswer> BatchWork::run() {
 
 Awaitable<Result<PreparedCall>> BatchWork::prepare() {
   MessagesHead head;
-  head.profile = &live_->wire_profiles.find("");
+  head.profile = &context_->live->wire_profiles.find("");
   head.service_tier = "batch";
   head.relaxed_note = RelaxedNote::kMessage;
-  CallScope scope{service_, live_};
+  CallScope scope{service_, context_->live};
   call_ = make_messages_call(scope, std::move(head));
-  UnreadCall unread{call_.get(), caller_.tenant, std::move(request_.params)};
+  UnreadCall unread{call_.get(), context_->caller.tenant, std::move(request_.params),
+                    &context_->notes};
   co_return co_await prepare_call(scope, std::move(unread));
 }
 
 Awaitable<BatchAnswer> BatchWork::compute(PreparedCall& call) {
-  make_batch_request(batch_tenant(live_->config, *caller_.tenant), call.choices.front().request);
+  EngineRequest& request = call.choices.front().request;
+  make_batch_request(batch_tenant(context_->live->config, *context_->caller.tenant), request);
+  context_->notes.max_tokens = request.max_tokens;
+  context_->constraint_relaxed = call.relaxed;
+  call.choices.front().read_at_end = true;
   auto stream = service_.tier().submit(std::move(call.choices.front()));
   if (!stream.ok()) co_return BatchAnswer{stream.error()};
   std::vector<std::shared_ptr<TokenStream>> streams;
   streams.push_back(std::move(stream).value());
+  advance(RequestState::kInferring);
   StreamReader reader(executor_, std::move(streams));
   reader_ = &reader;
   co_await read_events(reader, call);
   reader_ = nullptr;
+  context_->granted = limit_.grant();
   if (!call.whole->complete()) {
     if (unwanted() && usage_) bill(limit_.served());
     co_return BatchAnswer{cancelled()};
@@ -128,22 +159,38 @@ Awaitable<void> BatchWork::read_events(StreamReader& reader, PreparedCall& call)
   while (!call.whole->complete() && !stop_) {
     co_await reader.read(kForEver, events);
     for (const ChoiceEvent& entry : events) {
-      note(entry.event);
+      note(entry);
       call.whole->add(entry.choice, entry.event);
     }
     events.clear();
   }
+  // What was said by then is billed, read or not.
+  if (stop_) reader.poll(events);
+  for (const ChoiceEvent& entry : events) note(entry);
 }
 
-void BatchWork::note(const Event& event) {
-  if (const auto* started = std::get_if<Started>(&event)) usage_ = started->usage;
-  if (const auto* finished = std::get_if<Finished>(&event)) usage_ = finished->usage;
+void BatchWork::note(const ChoiceEvent& entry) {
+  RequestNotes& notes = context_->notes;
+  if (const auto* started = std::get_if<Started>(&entry.event)) {
+    usage_ = started->usage;
+    notes.queue = started->queue_time;
+    notes.miss = started->miss.cause;
+    context_->soft_max_tokens = started->soft_max_tokens;
+  } else if (const auto* finished = std::get_if<Finished>(&entry.event)) {
+    usage_ = finished->usage;
+    context_->stop_reason = finish_reason_name(finished->reason);
+  } else if (!is_terminal(entry.event) && !notes.first_text) {
+    // What is read at its end says when it came.
+    const TimePoint now = service_.clock.now();
+    const TimePoint came = entry.came_at.empty() ? now : entry.came_at.front();
+    notes.first_text = context_->life.age(came);
+  }
 }
 
 void BatchWork::bill(std::uint64_t output_tokens) {
   const BilledTokens tokens{usage_->prompt_tokens_computed(), usage_->prompt_tokens_cached,
                             output_tokens};
-  service_.limits.settle(limit_, {&caller_, service_.tier().name(), tokens});
+  service_.limits.settle(limit_, {&context_->caller, service_.tier().name(), tokens});
 }
 
 }  // namespace zerohop

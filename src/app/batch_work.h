@@ -19,6 +19,8 @@
 #include "admission/caller.h"
 #include "admission/limiter.h"
 #include "app/dialect_call.h"
+#include "app/request_context.h"
+#include "app/request_log.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
 #include "batches/batch_store.h"
@@ -55,20 +57,24 @@ class BatchWork {
   bool unwanted() const { return stop_ == BatchStop::kUnwanted; }
   BatchRequestKey key() const { return request_.key; }
 
+  /// What the log and the history tell of it. Once, after run(), where `answer` is its result.
+  RequestRecord end(const BatchAnswer& answer);
+
  private:
+  void begin();
+  void advance(RequestState state) { context_->life.advance(state, service_.clock.now()); }
   Result<Caller> find_caller() const;
   BatchAnswer refused(const LimitRefusal& refusal);
   Awaitable<Result<PreparedCall>> prepare();
   Awaitable<BatchAnswer> compute(PreparedCall& call);
   Awaitable<void> read_events(StreamReader& reader, PreparedCall& call);
-  void note(const Event& event);
+  void note(const ChoiceEvent& entry);
   void bill(std::uint64_t output_tokens);
 
   Service& service_;
   const boost::asio::any_io_executor executor_;
   BatchRequest request_;
-  std::shared_ptr<const LiveConfig> live_;  // as of run()
-  Caller caller_;
+  std::shared_ptr<RequestContext> context_;  // as of run()
   Reservation limit_;
   std::unique_ptr<DialectCall> call_;
   std::optional<Usage> usage_;      // as far as it is known; nothing: not started

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cache/prefix_cache.h"
 #include "core/limits.h"
+#include "engine/speculation.h"
 #include "http/server_options.h"
 #include "model/llama_model.h"
 #include "model/model.h"
@@ -109,6 +110,7 @@ struct EngineConfig {
   KvLayoutChoice kv_layout = KvLayoutChoice::kAuto;
   FlashAttention flash_attention = FlashAttention::kAuto;
   bool deterministic = false;
+  SpeculationOptions speculation;
   std::uint64_t host_cache_bytes = kAutoBytes;      ///< 0: no host memory for prefixes
   std::uint32_t parked_sequences = kAutoSequences;  ///< ids that hold prefixes; 0: none
   WindowCache window_cache = WindowCache::kFull;
@@ -207,6 +209,26 @@ struct MetricsConfig {
   std::vector<std::string> labels;   ///< names of metadata that become labels; none by default
   std::uint32_t series_max = 200;    ///< of one family
   bool inference_extension = false;  ///< the page for routers (metrics_handlers.cc)
+  std::vector<std::string> operator_tenants;  ///< whose keys read the series of all tenants
+};
+
+/// What the service is meant to keep (slo_objectives.h).
+struct SloConfig {
+  std::map<std::string, std::string> objectives;  ///< by name, each as JSON
+};
+
+/// What is exported to an OpenTelemetry collector (otlp_exporter.h).
+struct OtlpConfig {
+  std::string endpoint;                        ///< `http://127.0.0.1:4318`; empty: nothing is
+  std::map<std::string, std::string> headers;  ///< name → where its secret value is, never itself
+  bool traces = true;
+  bool metrics = true;
+  double sample_ratio = 1;  ///< of the traces that begin here
+  std::uint32_t interval_seconds = 10;
+  std::uint32_t timeout_seconds = 10;
+  std::uint32_t spans_max = 2'048;  ///< that wait
+  std::string service_name = "zerohop";
+  std::map<std::string, std::string> resource_attributes;
 };
 
 struct StreamConfig {
@@ -277,6 +299,8 @@ struct Config {
   InstanceConfig instance;
   LogConfig log;
   MetricsConfig metrics;
+  SloConfig slo;
+  OtlpConfig otlp;
   StreamConfig stream;
   WireConfig wire;
   PromptConfig prompt;

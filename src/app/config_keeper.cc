@@ -17,6 +17,9 @@ Result<ConfigKeeper::Reading> ConfigKeeper::read() const {
   const Result<void> names =
       check_alias_targets((*live)->config.model, parts_.service->tier().name());
   if (!names.ok()) return with_origin(loaded, names.error());
+  const Result<void> tiers =
+      check_objective_tiers((*live)->objectives, parts_.service->tier().name());
+  if (!tiers.ok()) return with_origin(loaded, tiers.error());
   return Reading{std::move(loaded), std::move(live).value()};
 }
 

@@ -12,8 +12,10 @@
 #include "app/key_gate.h"
 #include "app/limit_settings.h"
 #include "app/network_config.h"
+#include "app/otlp_settings.h"
 #include "app/request_profile.h"
 #include "app/request_schedule.h"
+#include "app/slo_objectives.h"
 #include "app/suggest.h"
 #include "app/wire_profile.h"
 #include "base/ip_address.h"
@@ -32,6 +34,17 @@ Error at_place(const std::string& place, Error error) {
   return error;
 }
 
+// Where the value was set that a fault is about: its entry, where one is named behind the key.
+const std::string& place_in(const ConfigOrigin& origin, std::string_view text) {
+  const std::size_t found = text.find(origin.key->path);
+  if (found == text.npos) return origin.origin;
+  const std::string_view rest = text.substr(found + origin.key->path.size());
+  for (const auto& [name, place] : origin.entries) {
+    if (rest.starts_with(": '" + name + "'")) return place;
+  }
+  return origin.origin;
+}
+
 class Loader {
  public:
   explicit Loader(const ConfigSources& sources) : sources_(sources) {
@@ -44,6 +57,7 @@ class Loader {
     for (const FlagValue& flag : sources_.flags) {
       ZH_RETURN_IF_ERROR(apply_text(*flag.key, flag.text, std::string(flag.key->flag)));
     }
+    ZH_RETURN_IF_ERROR(apply_standard_variables());
     if (loaded_.config.instance.id.empty()) make_instance_id();
     const Result<void> fits = check_config_rules(loaded_.config);
     if (!fits.ok()) return with_origin(loaded_, fits.error());
@@ -64,12 +78,16 @@ class Loader {
     ZH_ASSIGN_OR_RETURN(const std::vector<YamlSetting> settings,
                         parse_config_yaml(text, path.string()));
     for (const YamlSetting& setting : settings) {
-      const std::string place = path.string() + ":" + std::to_string(setting.line);
+      const auto place = [&path](int line) { return path.string() + ":" + std::to_string(line); };
+      ConfigOrigin origin{setting.key, place(setting.line)};
+      for (const auto& [name, line] : setting.entry_lines) origin.entries[name] = place(line);
       auto applied = apply_value(*setting.key, setting.value, loaded_.config);
       if (!applied.ok()) {
-        return at_place(place + ": " + std::string(setting.key->path), applied.error());
+        Error error = at_place(std::string(setting.key->path), applied.error());
+        const std::string& where = place_in(origin, error.message);
+        return at_place(where, std::move(error));
       }
-      note_origin(*setting.key, place);
+      note_origin(std::move(origin));
     }
     return {};
   }
@@ -82,6 +100,19 @@ class Loader {
       ZH_RETURN_IF_ERROR(apply_text(key, found->second, variable));
     }
     return refuse_unknown_variables();
+  }
+
+  // Whoever sets them means every program of the machine; what was set for this one counts more.
+  Result<void> apply_standard_variables() {
+    for (const StandardVariable& variable : kStandardVariables) {
+      const auto value = find_variable(sources_.environment, variable.name);
+      const ConfigKey& key = *find_config_key(variable.path);
+      const auto is_key = [&key](const ConfigOrigin& entry) { return entry.key == &key; };
+      const auto entry = std::ranges::find_if(loaded_.origins, is_key);
+      if (!value || entry->origin != "default") continue;
+      ZH_RETURN_IF_ERROR(apply_text(key, *value, std::string(variable.name)));
+    }
+    return {};
   }
 
   // Other ZEROHOP_* variables exist (build and test switches); only those that begin like a section
@@ -112,13 +143,13 @@ class Loader {
     if (!value.ok()) return at_place(place, value.error());
     auto applied = apply_value(key, value.value(), loaded_.config);
     if (!applied.ok()) return at_place(place, applied.error());
-    note_origin(key, place);
+    note_origin({&key, place});
     return {};
   }
 
-  void note_origin(const ConfigKey& key, const std::string& place) {
+  void note_origin(ConfigOrigin origin) {
     for (ConfigOrigin& entry : loaded_.origins) {
-      if (entry.key == &key) entry.origin = place;
+      if (entry.key == origin.key) entry = std::move(origin);
     }
   }
 
@@ -127,7 +158,7 @@ class Loader {
     std::snprintf(digits, sizeof digits, "%08x",
                   static_cast<unsigned>(mix64(sources_.seed) & 0xffffffffU));
     loaded_.config.instance.id = loaded_.config.instance.pool + "-" + digits;
-    note_origin(*find_config_key("instance.id"), std::string(kMadeUpOrigin));
+    note_origin({find_config_key("instance.id"), std::string(kMadeUpOrigin)});
   }
 
   const ConfigSources& sources_;
@@ -171,7 +202,9 @@ Error with_origin(const LoadedConfig& loaded, Error error) {
     error.message = error.field + ": " + error.message;
   }
   const ConfigOrigin* const origin = named_in(loaded, error.message);
-  return origin == nullptr ? error : at_place(origin->origin, std::move(error));
+  if (origin == nullptr) return error;
+  const std::string& where = place_in(*origin, error.message);
+  return at_place(where, std::move(error));
 }
 
 Result<LoadedConfig> load_config(const ConfigSources& sources) { return Loader(sources).load(); }
@@ -205,6 +238,7 @@ Result<void> check_config_rules(const Config& config) {
         ") exceeds 2147483647 cells; lower one of them or set engine.kv_cells");
   }
   ZH_RETURN_IF_ERROR(check_network_rules(config));
+  ZH_RETURN_IF_ERROR(check_otlp_rules(config.otlp));
   ZH_RETURN_IF_ERROR(check_identity_rules(config.instance));
   ZH_RETURN_IF_ERROR(WireProfiles::from_config(config));
   ZH_RETURN_IF_ERROR(RequestProfiles::from_config(config));
@@ -215,6 +249,7 @@ Result<void> check_config_rules(const Config& config) {
   for (const ClassShare& share : fairness.classes) reserved += share.reserved_sequences;
   ZH_RETURN_IF_ERROR(concurrency_options(config.queue, {engine.sequences, reserved}));
   ZH_RETURN_IF_ERROR(class_waits(config));
+  ZH_RETURN_IF_ERROR(slo_objectives(config));
   return check_auth(config);
 }
 

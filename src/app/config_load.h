@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ struct FlagValue {
 
 struct ConfigSources {
   std::optional<std::filesystem::path> file;  ///< must exist when given
-  Environment environment;                    ///< only ZEROHOP_* is read
+  Environment environment;                    ///< only ZEROHOP_* and kStandardVariables are read
   std::vector<FlagValue> flags;
   std::uint64_t seed = 0;  ///< for the instance id, when none is configured
 };
@@ -35,10 +36,19 @@ struct ConfigSources {
 /// Where an instance id comes from that nobody has configured.
 inline constexpr std::string_view kMadeUpOrigin = "made up";
 
+/// Variables that other programs know too, and the keys that they set where nobody else does.
+struct StandardVariable {
+  std::string_view name;
+  std::string_view path;
+};
+inline constexpr StandardVariable kStandardVariables[] = {
+    {"OTEL_EXPORTER_OTLP_ENDPOINT", "otlp.endpoint"}, {"OTEL_SERVICE_NAME", "otlp.service_name"}};
+
 /// A setting and where it comes from: "default", "zerohop.yaml:3", "ZEROHOP_SERVER_PORT", "--port".
 struct ConfigOrigin {
   const ConfigKey* key = nullptr;
   std::string origin;
+  std::map<std::string, std::string> entries = {};  ///< of a map in a file: where each stands
 };
 
 struct LoadedConfig {
@@ -50,7 +60,8 @@ struct LoadedConfig {
 Result<LoadedConfig> load_config(const ConfigSources& sources);
 
 /// A fault of a configuration that was read, told with the place where the key it names was set
-/// ("zerohop.yaml:3: limits.prices.a: …").
+/// ("zerohop.yaml:3: limits.prices.a: …"); of a map whose entry it names ("KEY: 'ENTRY': …"), where
+/// that entry was.
 Error with_origin(const LoadedConfig& loaded, Error error);
 
 /// What no single key can say: settings that contradict each other. Errors: kConfiguration.
@@ -66,7 +77,8 @@ bool serves_public_address(const ServerConfig& server);
 struct YamlSetting {
   const ConfigKey* key = nullptr;
   RawValue value;
-  int line = 0;  ///< counted from 1
+  int line = 0;                                 ///< counted from 1
+  std::map<std::string, int> entry_lines = {};  ///< of a map
 };
 
 /// The settings in `text`, in its order. `name` is how messages call the file. Errors:

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 3> kPreparePolicies{"off", "safe", "fast"
 constexpr std::array<std::string_view, 2> kUnknownNamePolicies{"default", "not_found"};
 constexpr std::array<std::string_view, 3> kKvLayouts{"auto", "unified", "streams"};
 constexpr std::array<std::string_view, 2> kWindowCaches{"full", "window"};
+constexpr std::array<std::string_view, 3> kSpeculations{"off", "ngram", "auto"};
 constexpr std::array<std::string_view, 2> kKeepRules{"all", "marked"};
 constexpr std::array<std::string_view, 2> kEvictionOrders{"reuse", "lru"};
 constexpr std::array<std::string_view, 3> kCacheShares{"all", "tenant", "auto"};
@@ -146,6 +147,19 @@ const std::array kTable{
         "Greedy answers do not depend on what else runs or ran before; slower, and no prefix is "
         "reused.",
         ""},
+    ConfigKey{
+        "engine.speculation", "", "",
+        choice<[](Config& c) -> Speculation& { return c.engine.speculation.mode; }>(kSpeculations),
+        "",
+        "Computes tokens that an answer copies from its own text several at a time, with the "
+        "same answers: auto where steps bring more tokens a second by it, ngram wherever the "
+        "text repeats itself. Not with engine.deterministic.",
+        ""},
+    ConfigKey{"engine.draft_tokens_max", "", "",
+              IntegerType{
+                  [](Config& c) -> std::uint32_t& { return c.engine.speculation.draft_tokens_max; },
+                  1, limits::kDraftTokensMax},
+              "tokens", "Most tokens that one answer drafts in a step by engine.speculation.", ""},
 
     ConfigKey{
         "engine.host_cache_bytes", "", "",
@@ -457,6 +471,8 @@ std::span<const ConfigKey> config_table() {
     all.insert(all.end(), queue.begin(), queue.end());
     const std::span<const ConfigKey> metrics = metrics_config_keys();
     all.insert(all.end(), metrics.begin(), metrics.end());
+    const std::span<const ConfigKey> otlp = otlp_config_keys();
+    all.insert(all.end(), otlp.begin(), otlp.end());
     return all;
   }();
   return kAll;

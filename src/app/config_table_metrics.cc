@@ -1,7 +1,9 @@
 // The part of the configuration table that is about what is measured.
 #include <array>
 
+#include "app/config_rules.h"
 #include "app/config_table_parts.h"
+#include "app/slo_objectives.h"
 
 namespace zerohop {
 namespace {
@@ -24,6 +26,26 @@ const std::array kTable{
         "Answer GET /metrics/inference-extension with the names that inference routers of the "
         "Kubernetes Gateway API look for.",
         ""},
+    ConfigKey{
+        "metrics.operator_tenants", "", "",
+        TextListType{
+            [](Config& c) -> std::vector<std::string>& { return c.metrics.operator_tenants; }},
+        "",
+        "Names of tenants whose keys may read everything at GET /metrics. Any other key reads "
+        "the numbers of the instance and those of its own tenant. The admin listener's page "
+        "always has everything.",
+        "none", TakesEffect::kReload},
+
+    ConfigKey{"slo.objectives", "", "",
+              TextMapType{
+                  [](Config& c) -> std::map<std::string, std::string>& { return c.slo.objectives; },
+                  objective_name_rule, not_empty_rule, MapValues::kJson},
+              "",
+              "Objectives, each a map of indicator (availability, ttft, itl or total), target (the "
+              "share that is to be good), threshold_ms (of the three times), and tier and class "
+              "where it is about one of them: what counts and what was good become metrics "
+              "(zerohop_slo_total), and deploy/prometheus/slo_rules.py makes alerts of them.",
+              "none", TakesEffect::kReload},
 };
 
 }  // namespace

@@ -15,8 +15,10 @@ namespace zerohop {
 /// The keys of the sections server, tls, instance, auth and admin: who may reach the server, and as
 /// what it is known.
 std::span<const ConfigKey> network_config_keys();
-/// Those of the section metrics.
+/// Those of the sections metrics and slo.
 std::span<const ConfigKey> metrics_config_keys();
+/// Those of the section otlp.
+std::span<const ConfigKey> otlp_config_keys();
 /// Those of the section queue.
 std::span<const ConfigKey> queue_config_keys();
 

@@ -51,7 +51,7 @@ TEST(ConfigTable, EveryKeyChangesItsOwnMemberAndNoOther) {
     if (const auto* type = std::get_if<IntegerType>(&key.type)) {
       changed = std::to_string(type->max - 1);
     } else if (std::holds_alternative<NumberType>(key.type)) {
-      changed = std::string("1.5");
+      changed = std::string(std::get<NumberType>(key.type).max < 1.5 ? "0.5" : "1.5");
     } else if (std::holds_alternative<BooleanType>(key.type)) {
       changed = std::string("true");
     } else if (const auto* choice = std::get_if<ChoiceType>(&key.type)) {

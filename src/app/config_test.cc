@@ -320,7 +320,9 @@ TEST(EffectiveConfigText, GivesTheSameConfigurationAgain) {
       "server: {host: ::1, unix_socket: \"/tmp/a b.sock\"}\n"
       "model: {devices: [CUDA0], tensor_split: [1, 0.5], aliases: {\"claude-*\": default}}\n"
       "engine: {threads: 3, deterministic: true, kv_cells: 9000}\n"
-      "instance: {id: law-1, labels: {quote: 'say \"hi\" \\ there', colon: \"a: b # c\"}}\n";
+      "instance: {id: law-1, labels: {quote: 'say \"hi\" \\ there', colon: \"a: b # c\"}}\n"
+      "prompt: {profiles: {desk: {system: 'a \"b\"\n: c', temperature: 0.50, top_k: 3}}}\n"
+      "slo: {objectives: {up: {indicator: availability, target: 0.999}}}\n";
   const auto first = load(given);
   ASSERT_TRUE(first.ok()) << first.error().message;
   const auto second = load({.yaml = effective_config_text(*first)});
@@ -328,6 +330,20 @@ TEST(EffectiveConfigText, GivesTheSameConfigurationAgain) {
   for (const ConfigKey& key : config_table()) {
     EXPECT_EQ(current_value(key, first->config), current_value(key, second->config)) << key.path;
   }
+}
+
+TEST(LoadConfig, TellsTheLineOfAnEntryThatIsWrong) {
+  const std::string yaml =
+      "slo:\n  objectives:\n"
+      "    up: {indicator: availability, target: 0.9}\n"
+      "    late:\n      indicator: ttft\n      threshold_ms: 100\n      target: 2\n";
+  const std::string told = fault({.yaml = yaml});
+  EXPECT_TRUE(told.starts_with("z.yaml:4: slo.objectives: 'late': target: 2 is not")) << told;
+  const std::string name = fault({.yaml = "slo:\n  objectives:\n\n    A b: {x: 1}\n"});
+  EXPECT_TRUE(name.starts_with("z.yaml:4: slo.objectives: 'A b' must be")) << name;
+  // Where no entry is named, the key's.
+  const std::string same = fault({.yaml = "model:\n  name: x\n  aliases:\n    - 1\n"});
+  EXPECT_TRUE(same.starts_with("z.yaml:3: model.aliases: needs")) << same;
 }
 
 TEST(EffectiveConfigText, ShowsWhereEachValueComesFrom) {

@@ -22,7 +22,13 @@ std::string yaml_scalar(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string yaml_value(const RawValue& value) {
+// JSON is YAML.
+bool holds_json(const ConfigKey& key) {
+  const auto* type = std::get_if<TextMapType>(&key.type);
+  return type != nullptr && type->values == MapValues::kJson;
+}
+
+std::string yaml_value(const ConfigKey& key, const RawValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return yaml_scalar(*text);
   std::string joined;
   const auto add = [&joined](const std::string& item) {
@@ -34,7 +40,7 @@ std::string yaml_value(const RawValue& value) {
     return "[" + joined + "]";
   }
   for (const auto& [name, text] : std::get<RawEntries>(value)) {
-    add(yaml_scalar(name) + ": " + yaml_scalar(text));
+    add(yaml_scalar(name) + ": " + (holds_json(key) ? text : yaml_scalar(text)));
   }
   return "{" + joined + "}";
 }
@@ -108,8 +114,8 @@ std::string effective_config_text(const LoadedConfig& loaded) {
       section = key.section();
       out.append(section).append(":\n");
     }
-    std::string line =
-        "  " + std::string(key.name()) + ": " + yaml_value(current_value(key, loaded.config)) + " ";
+    std::string line = "  " + std::string(key.name()) + ": " +
+                       yaml_value(key, current_value(key, loaded.config)) + " ";
     line.resize(std::max(line.size(), kCommentColumn), ' ');
     out.append(line).append(" # ").append(entry.origin).append("\n");
   }

@@ -114,8 +114,16 @@ class YamlReader {
     }
     if (!seen_.insert(path).second) return at(name, "key '" + path + "' is given twice");
     ZH_ASSIGN_OR_RETURN(RawValue value, read_value(*key, name, content));
-    settings_.push_back({key, std::move(value), line_of(name)});
+    settings_.push_back({key, std::move(value), line_of(name), lines_of(content)});
     return {};
+  }
+
+  static std::map<std::string, int> lines_of(const YAML::Node& content) {
+    std::map<std::string, int> lines;
+    if (!content.IsMap()) return lines;
+    // Of one that is given twice the second one is wrong.
+    for (const auto& entry : content) lines[entry.first.Scalar()] = line_of(entry.first);
+    return lines;
   }
 
   Result<RawValue> read_value(const ConfigKey& key, const YAML::Node& name,

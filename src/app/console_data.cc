@@ -18,10 +18,10 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kShownLive = 100;
-constexpr std::size_t kShownEnded = 50;
+constexpr std::size_t kShownOfKind = 50;
 constexpr std::size_t kListed = 200;
 
-json::array describe_live(const Service& service, const ConsoleView& view) {
+json::array describe_live(const Service& service, ConsoleView view) {
   json::array all;
   const TimePoint now = service.clock.now();
   service.live_requests.each([&](const RequestContext& request, const std::string& path) {
@@ -39,7 +39,7 @@ json::array describe_live(const Service& service, const ConsoleView& view) {
   return all;
 }
 
-json::array describe_ended(const Service& service, const ConsoleView& view, std::size_t most) {
+json::array describe_ended(const Service& service, ConsoleView view, std::size_t most) {
   json::array all;
   service.history.latest([&](const RequestRecord& record) {
     if (shows(view, record.tenant_number)) all.push_back(describe_request(record));
@@ -48,9 +48,26 @@ json::array describe_ended(const Service& service, const ConsoleView& view, std:
   return all;
 }
 
+// At most so many of each kind, together in the order of their ends.
+json::array describe_both_kinds(const Service& service, ConsoleView view) {
+  json::array all;
+  std::size_t answered = 0;
+  std::size_t refused = 0;
+  service.history.latest([&](const RequestRecord& record) {
+    std::size_t& kind = record.status >= 400 ? refused : answered;
+    if (kind < kShownOfKind && shows(view, record.tenant_number)) {
+      ++kind;
+      all.push_back(describe_request(record));
+    }
+    return all.size() < 2 * kShownOfKind;
+  });
+  return all;
+}
+
 json::object describe_totals(const Service& service, const EngineSnapshot& engine) {
   return {{"answered", service.history.answered()},
           {"refused", service.history.refused()},
+          {"turned_away", service.history.turned_away()},
           {"output_tokens", engine.output_tokens},
           {"prompt_tokens_computed", engine.prompt_tokens_computed},
           {"prompt_tokens_cached", engine.prompt_tokens_cached},
@@ -58,6 +75,8 @@ json::object describe_totals(const Service& service, const EngineSnapshot& engin
           {"busy_seconds", to_seconds(engine.busy)},
           {"threads", engine.threads},
           {"forced_tokens", engine.constraints.forced_tokens},
+          {"drafted_tokens", engine.drafts.drafted},
+          {"accepted_draft_tokens", engine.drafts.accepted},
           {"evicted_tokens", engine.tokens_evicted}};
 }
 
@@ -81,9 +100,9 @@ void add_engine(const EngineSnapshot& engine, json::object& body) {
 
 }  // namespace
 
-bool shows(const ConsoleView& view, TenantId tenant) { return !view || *view == tenant; }
+bool shows(ConsoleView view, TenantId tenant) { return view == nullptr || view->number == tenant; }
 
-std::string console_data(const Service& service, const ConsoleView& view) {
+std::string console_data(const Service& service, ConsoleView view) {
   const EngineSnapshot engine = service.tier().snapshot();
   const InstanceConfig& instance = service.config.instance;
   const auto wall = service.clock.wall().time_since_epoch();
@@ -97,14 +116,15 @@ std::string console_data(const Service& service, const ConsoleView& view) {
       {"unix_ms", std::chrono::duration_cast<std::chrono::milliseconds>(wall).count()},
       {"health", health_name(health)},
       {"requests_in_flight", service.admission.in_flight()}};
+  body["view"] = view == nullptr ? json::value() : json::value(view->name);
   add_engine(engine, body);
   body["totals"] = describe_totals(service, engine);
   body["live"] = describe_live(service, view);
-  body["recent"] = describe_ended(service, view, kShownEnded);
+  body["recent"] = describe_both_kinds(service, view);
   return json::serialize(body);
 }
 
-std::string requests_body(const Service& service, const ConsoleView& view) {
+std::string requests_body(const Service& service, ConsoleView view) {
   return json::serialize(json::object{{"data", describe_ended(service, view, kListed)}});
 }
 

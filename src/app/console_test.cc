@@ -6,8 +6,10 @@
 
 #include "admission/key_store.h"
 #include "app/console_page.h"
+#include "app/health.h"
 #include "app/test_folder.h"
 #include "app/test_server.h"
+#include "core/pressure.h"
 
 namespace zerohop {
 namespace {
@@ -52,6 +54,30 @@ TEST(Console, ShowsWhatHasBeenAnsweredAndRefused) {
   EXPECT_EQ(number_at(data, "/recent/1/output_tokens"), 4);
   EXPECT_EQ(text_at(data, "/recent/2"), "(none)");
   EXPECT_EQ(text_at(data, "/live"), "[]");
+}
+
+TEST(Console, HidesNoAnswerBehindAFloodOfRefusals) {
+  const RunningServer server(FakeModelOptions{});
+  EXPECT_EQ(say_hi(server).status, 200);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(post(server, "/v1/messages", "{}").status, 400);
+  server.settle();
+  const auto data = look(server, "/console/data");
+  EXPECT_EQ(number_at(data, "/recent/49/status"), 400);
+  EXPECT_EQ(number_at(data, "/recent/50/status"), 200);
+  EXPECT_EQ(text_at(data, "/recent/51"), "(none)");
+  EXPECT_EQ(number_at(data, "/totals/refused"), 60);
+  EXPECT_EQ(number_at(data, "/totals/turned_away"), 0);
+}
+
+TEST(Console, KnowsEveryRungAndEveryHealth) {
+  for (std::uint8_t rung = 0; rung < kPressureRungs; ++rung) {
+    const std::string name(pressure_rung_name(static_cast<PressureRung>(rung)));
+    EXPECT_NE(console_page().find('"' + name + '"'), std::string_view::npos) << name;
+  }
+  for (const Health health : {Health::kOk, Health::kDegraded, Health::kDraining, Health::kStuck}) {
+    const std::string name(health_name(health));
+    EXPECT_NE(console_page().find(name + ": ["), std::string_view::npos) << name;
+  }
 }
 
 TEST(Console, ShowsARequestWhileItRuns) {
@@ -138,6 +164,7 @@ TEST(Console, ShowsAKeyTheRequestsOfItsOwnTenantAndTheAdminAll) {
   EXPECT_EQ(get(server, "/console/data").status, 401);
   EXPECT_EQ(get(server, "/v1/requests").status, 401);
   const auto data = look(server, "/console/data", other);
+  EXPECT_EQ(text_at(data, "/view"), "law");
   EXPECT_EQ(text_at(data, "/recent/0/tenant"), "law");
   EXPECT_EQ(text_at(data, "/recent/1"), "(none)");
   EXPECT_EQ(ask(server, {"/v1/requests/" + id, "", "x-api-key: " + other + "\r\n", "GET"}).status,
@@ -146,6 +173,8 @@ TEST(Console, ShowsAKeyTheRequestsOfItsOwnTenantAndTheAdminAll) {
 
   EXPECT_EQ(ask_admin(server, {"/console", "", "", "GET"}, "wrong").status, 200);
   EXPECT_EQ(ask_admin(server, {"/console/data", "", "", "GET"}, "wrong").status, 401);
+  const Answer everything = ask_admin(server, {"/console/data", "", "", "GET"});
+  EXPECT_EQ(text_at(everything.json(), "/view"), "null");
   const Answer all = ask_admin(server, {"/v1/requests", "", "", "GET"});
   EXPECT_EQ(all.status, 200);
   EXPECT_EQ(text_at(all.json(), "/data/0/tenant"), "law");

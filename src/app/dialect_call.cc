@@ -80,6 +80,7 @@ Result<ReadyConstraint> constrain_answer(const CallScope& scope, const AnswerFor
   const std::size_t tokens =
       tier.model().tokenizer().tokenize(shortest, SpecialTokens::kParse).size();
   if (tokens <= form.max_tokens) return ready;
+  service.metrics.count_constrained_answer_refused();
   return invalid_request("max_tokens", std::to_string(form.max_tokens) +
                                            " is not enough: the shortest answer of the form that "
                                            "is asked for takes " +

@@ -69,7 +69,8 @@ ContextOptions context_options(const EngineConfig& config, const ModelInfo& mode
   options.window =
       config.context_tokens != 0 ? config.context_tokens : default_window(config, model);
   options.batch_rows = config.batch_rows;
-  options.logit_rows = config.sequences;
+  options.logit_rows =
+      std::min(config.batch_rows, config.sequences + draft_logit_rows(config.speculation));
   options.threads = config.threads == 0 ? usable_cores() : config.threads;
   options.flash_attention = config.flash_attention;
   // The pool shares prefixes between sequences; one stream per sequence cannot.
@@ -218,6 +219,7 @@ Result<EngineOptions> engine_options(const EngineSetup& setup, const ContextOpti
   options.itl_objective = std::chrono::milliseconds(setup.engine.itl_objective_ms);
   options.adaptive_threads = setup.engine.adaptive_threads;
   options.exactness = setup.engine.deterministic ? Exactness::kExact : Exactness::kFast;
+  options.speculation = setup.engine.speculation;
   options.cache.host_bytes_max = host_cache_bytes(setup.engine);
   options.cache.host_entries_max = setup.cache.kv_cache_max_entries;
   options.cache.keep = setup.cache.keep;

@@ -214,6 +214,14 @@ json::object describe_request(const RequestRecord& record) {
                       {"queue_ms", to_milliseconds(record.queue)},
                       {"first_token_ms", to_milliseconds(record.first_token)},
                       {"total_ms", to_milliseconds(record.total)}};
+  if (record.trace.valid()) {
+    object["trace_id"] = trace_id_text(record.trace);
+    object["span_id"] = span_id_text(record.span);
+  }
+  if (!record.batch.empty()) {
+    object["batch"] = record.batch;
+    object["custom_id"] = record.custom_id;
+  }
   object["states_ms"] = describe_states(record);
   return object;
 }
@@ -235,7 +243,7 @@ Result<std::string> explanation_text(std::string_view body) {
     return invalid_request("", "this is no explanation of a request");
   }
   std::string text{text_at(*object, "id")};
-  for (const char* name : {"route", "model", "tenant"}) {
+  for (const char* name : {"route", "model", "tenant", "batch", "custom_id", "trace_id"}) {
     if (const std::string_view part = text_at(*object, name); !part.empty()) {
       text += "  " + std::string(name) + " " + std::string(part);
     }

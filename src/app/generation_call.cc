@@ -44,11 +44,12 @@ class GenerationCall {
       co_await refuse(std::move(schedule).error());
       co_return;
     }
+    schedule_ = *std::move(schedule);
     const auto identity = join_identity(context_.caller, head, context_.live->config.queue);
     if (identity) co_await join(*identity);
     if (!reader_) attach(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
     if (leads_) {
-      co_await begin(*schedule);
+      co_await begin();
     } else {
       co_await await_begin();
     }
@@ -63,7 +64,8 @@ class GenerationCall {
   }
 
   void attach(std::shared_ptr<RunningAnswer> answer) {
-    reader_.emplace(std::move(answer), exchange_.executor());
+    const auto deadline = deadline_for(*answer);
+    reader_.emplace(std::move(answer), exchange_.executor(), deadline);
     exchange_.on_peer_gone([this] { reader_->interrupt(); });
   }
 
@@ -85,9 +87,15 @@ class GenerationCall {
     attach(std::move(answer));
   }
 
+  // How long this client waits for an answer, as far as its shape is known.
+  std::optional<TimePoint> deadline_for(const RunningAnswer& answer) const {
+    if (answer.preparing()) return schedule_.deadline;
+    return deadline_of(schedule_, answer.streamed() ? AnswerShape::kStream : AnswerShape::kWhole);
+  }
+
   // From the body to the engine. When it returns the request has come to its end, or the answer is
   // computed.
-  Awaitable<void> begin(const RequestSchedule& schedule) {
+  Awaitable<void> begin() {
     RunningAnswer& running = reader_->answer();
     UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body(), &context_.notes};
     CallScope scope{service_, context_.live};
@@ -99,7 +107,7 @@ class GenerationCall {
     }
     Result<void> begun;
     if (prepared.ok()) {
-      begun = start(running, std::move(prepared).value(), schedule);
+      begun = start(running, std::move(prepared).value());
     } else {
       begun = std::move(prepared).error();
     }
@@ -109,9 +117,11 @@ class GenerationCall {
 
   // Somebody else has begun the same and is not as far as the engine yet.
   Awaitable<void> await_begin() {
-    while (reader_->answer().preparing() && !exchange_.peer_gone()) {
+    const RunningAnswer& running = reader_->answer();
+    while (running.preparing() && !exchange_.peer_gone() && !reader_->expired()) {
       co_await reader_->wait(kForEver);
     }
+    if (!running.preparing()) reader_->set_deadline(deadline_for(running));
     co_await settle_begin();
   }
 
@@ -121,6 +131,8 @@ class GenerationCall {
       cancelled();
     } else if (running.over() && !has_output()) {
       co_await refuse_failed();
+    } else if (reader_->expired()) {
+      co_await leave_late();
     } else {
       advance(RequestState::kInferring);
     }
@@ -128,16 +140,19 @@ class GenerationCall {
 
   bool has_output() const { return reader_->answer().failure() == nullptr || head_out_; }
 
-  Result<void> start(RunningAnswer& running, PreparedCall prepared,
-                     const RequestSchedule& schedule) {
-    note_call(prepared, schedule);
+  Result<void> start(RunningAnswer& running, PreparedCall prepared) {
+    note_call(prepared);
     ZH_RETURN_IF_ERROR(service_.limits.attach(context_.limit, served_by(), prepared));
     RunningAnswer::Start start;
     start.priority = prepared.choices.front().request.scheduling.priority;
     context_.notes.priority = start.priority;
+    start.generates = prepared.choices.front().request.max_tokens > 0;
     start.submitted_at = service_.clock.now();
     start.executor = exchange_.executor();
-    ZH_ASSIGN_OR_RETURN(start.streams, submit(prepared, schedule));
+    const AnswerShape shape =
+        prepared.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
+    reader_->set_deadline(deadline_of(schedule_, shape));
+    ZH_ASSIGN_OR_RETURN(start.streams, submit(prepared, shape));
     start.call = std::move(prepared);
     start.limit = std::move(context_.limit);
     running.begin(std::move(start));
@@ -145,17 +160,22 @@ class GenerationCall {
   }
 
   // All or none: what was submitted before a refusal is cancelled with its stream.
-  Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call,
-                                                           const RequestSchedule& schedule) {
-    const AnswerShape shape = call.stream != nullptr ? AnswerShape::kStream : AnswerShape::kWhole;
-    for (PreparedGeneration& choice : call.choices) apply_schedule(schedule, shape, choice.request);
+  Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call, AnswerShape shape) {
+    const RequestSchedule schedule = schedule_of_all();
+    for (std::size_t i = 0; i < call.choices.size(); ++i) {
+      PreparedGeneration& choice = call.choices[i];
+      apply_schedule(schedule, shape, choice.request);
+      choice.request.prompt_shared = i % call.choices_per_prompt != 0;
+      choice.read_at_end = shape == AnswerShape::kWhole;
+    }
     const EngineRequest& first = call.choices.front().request;
     const QueueQuestion question{schedule,
                                  context_.live->waits,
                                  shape,
                                  first.scheduling.priority,
                                  first.max_tokens,
-                                 static_cast<std::uint32_t>(first.prompt.size())};
+                                 static_cast<std::uint32_t>(first.prompt.size()),
+                                 call.choices.size()};
     ZH_RETURN_IF_ERROR(check_queue_at_submit(service_, question));
     std::vector<std::shared_ptr<TokenStream>> streams;
     for (PreparedGeneration& choice : call.choices) {
@@ -171,6 +191,16 @@ class GenerationCall {
     return streams;
   }
 
+  // For whom others wait as well, it is worth computing until the last of them has gone.
+  RequestSchedule schedule_of_all() const {
+    RequestSchedule schedule = schedule_;
+    const RunningAnswer& running = reader_->answer();
+    if (running.readers() == 1) return schedule;
+    schedule.deadline = running.deadline();
+    schedule.client_gives_up.reset();
+    return schedule;
+  }
+
   ServedBy served_by() const { return {service_.tier().name(), service_.tier().window()}; }
 
   void advance(RequestState state) { context_.life.advance(state, service_.clock.now()); }
@@ -182,15 +212,36 @@ class GenerationCall {
 
   Awaitable<void> refuse_failed() { return refuse(*reader_->answer().failure()); }
 
+  // The deadline of this client is over; others wait for longer.
+  Awaitable<void> leave_late() {
+    const RunningAnswer& running = reader_->answer();
+    Error error{ErrorCode::kTimeout, "the deadline of the request is over", "", {}};
+    std::string bytes;
+    if (head_out_) {
+      bytes = reader_->take();
+      running.append_failure(error, bytes);
+    }
+    reader_->leave();
+    if (!head_out_) {
+      co_await refuse(std::move(error));
+      co_return;
+    }
+    note_answer();
+    context_.notes.failure = error;
+    service_.metrics.count_refusal(error.code);
+    const bool sent = co_await exchange_.end_stream(bytes);
+    advance(sent ? RequestState::kFailed : RequestState::kCancelled);
+  }
+
   void cancelled() {
     reader_->leave();
     advance(RequestState::kCancelled);
   }
 
   // What the log and the metrics tell of the request itself.
-  void note_call(const PreparedCall& call, const RequestSchedule& schedule) {
+  void note_call(const PreparedCall& call) {
     RequestNotes& notes = context_.notes;
-    notes.cache_key = schedule.affinity;
+    notes.cache_key = schedule_.affinity;
     notes.streamed = call.stream != nullptr;
     for (const PreparedGeneration& choice : call.choices) {
       notes.max_tokens += choice.request.max_tokens;
@@ -201,8 +252,8 @@ class GenerationCall {
   void note_answer() {
     if (!reader_) return;
     const RunningAnswer& running = reader_->answer();
-    // What joined was computed for somebody else, in whose counts it is.
-    if (leads_) context_.usage = running.usage();
+    // One of those that it was computed for has it in its counts.
+    context_.usage = reader_->counts() ? running.usage() : Usage();
     context_.notes.streamed = running.streamed();
     context_.stop_reason = running.stop_reason();
     context_.soft_max_tokens = running.soft_max_tokens();
@@ -211,6 +262,8 @@ class GenerationCall {
     if (!context_.granted) context_.granted = running.granted();
     context_.notes.queue = running.clock().queued();
     context_.notes.first_text = running.clock().first_text();
+    context_.notes.last_text = running.clock().last_text();
+    context_.notes.joined = !leads_;
     context_.notes.miss = running.miss();
     if (running.failure() != nullptr) context_.notes.failure = *running.failure();
   }
@@ -225,6 +278,10 @@ class GenerationCall {
       co_await reader_->wait(kForEver);
       if (exchange_.peer_gone()) {
         cancelled();
+        co_return;
+      }
+      if (reader_->expired()) {
+        co_await leave_late();
         co_return;
       }
     }
@@ -250,6 +307,10 @@ class GenerationCall {
       // Nothing is out yet: a failure can still be a status.
       if (!has_output()) {
         co_await refuse_failed();
+        co_return;
+      }
+      if (reader_->expired()) {
+        co_await leave_late();
         co_return;
       }
       std::string bytes = reader_->take();
@@ -298,7 +359,9 @@ class GenerationCall {
     }
     const TimePoint began = service_.clock.now();
     const bool sent = last ? co_await exchange_.end_stream(bytes) : co_await exchange_.write(bytes);
-    service_.tier_metrics->answers.written(service_.clock.now() - began);
+    const Duration took = service_.clock.now() - began;
+    service_.tier_metrics->answers.written(took);
+    reader_->answer().note_written(took);
     co_return sent;
   }
 
@@ -306,6 +369,7 @@ class GenerationCall {
   Exchange& exchange_;
   const std::unique_ptr<DialectCall> call_;
   RequestContext& context_;
+  RequestSchedule schedule_;
   std::optional<AnswerReader> reader_;
   bool leads_ = true;  // it begins the answer that it reads
   bool head_out_ = false;

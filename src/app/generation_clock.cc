@@ -1,5 +1,7 @@
 #include "app/generation_clock.h"
 
+#include <algorithm>
+
 namespace zerohop {
 namespace {
 
@@ -12,24 +14,42 @@ bool is_output(const Event& event) {
 
 }  // namespace
 
-void GenerationClock::note(const Event& event) {
-  const TimePoint now = clock_.now();
+void GenerationClock::note(const Event& event, TimePoint at) {
   if (const auto* started = std::get_if<Started>(&event)) {
-    started_at_ = now;
+    started_at_ = at;
     queued_ = started->queue_time;
     metrics_.placed(priority_, started->queue_time);
   } else if (is_output(event)) {
     if (last_text_at_) {
-      metrics_.next_text(priority_, now - *last_text_at_);
+      metrics_.next_text(priority_, at - *last_text_at_);
+      longest_pause_ = std::max(longest_pause_, pause_until(at));
     } else {
-      first_text_at_ = now;
-      metrics_.first_text(priority_, now - received_at_, shape_);
+      first_text_at_ = at;
+      metrics_.first_text(priority_, at - received_at_, shape_);
     }
-    last_text_at_ = now;
+    last_text_at_ = at;
+    lag_ = {};
   } else if (const auto* finished = std::get_if<Finished>(&event)) {
-    metrics_.ended(priority_, {now - received_at_, now - started_at_.value_or(received_at_),
-                               now - first_text_at_.value_or(now), finished->usage.output_tokens});
+    metrics_.ended(priority_, {at - received_at_, at - started_at_.value_or(received_at_),
+                               at - first_text_at_.value_or(at), finished->usage.output_tokens});
   }
+}
+
+void GenerationClock::note_lag(Duration lag) {
+  lag_ += lag;
+  lag_all_ += lag;
+}
+
+AnswerForSlo GenerationClock::for_slo(AnswerForSlo::End end, TimePoint at) const {
+  AnswerForSlo answer;
+  answer.priority = priority_;
+  answer.end = end;
+  answer.first_text = first_text();
+  if (shape_ == AnswerMetrics::Shape::kStream && last_text_at_) {
+    answer.longest_pause = std::max(longest_pause_, pause_until(at));
+  }
+  answer.total = at - received_at_ - lag_all_;
+  return answer;
 }
 
 CancelPhase GenerationClock::phase() const {
@@ -40,6 +60,11 @@ CancelPhase GenerationClock::phase() const {
 std::optional<Duration> GenerationClock::first_text() const {
   if (!first_text_at_) return std::nullopt;
   return *first_text_at_ - received_at_;
+}
+
+std::optional<Duration> GenerationClock::last_text() const {
+  if (!last_text_at_) return std::nullopt;
+  return *last_text_at_ - received_at_;
 }
 
 }  // namespace zerohop

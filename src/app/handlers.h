@@ -39,6 +39,9 @@ enum class ConsoleReach : std::uint8_t { kTenant, kAll };
 /// GET /console (a page), /console/data, /v1/requests and /v1/requests/{id}.
 void add_console_routes(Router& router, Service& service, ConsoleReach reach);
 
+/// GET /metrics: everything for operators, for a tenant its own series and the instance's.
+void add_metrics_route(Router& router, Service& service, ConsoleReach reach);
+
 /// GET /healthz, /livez, /health, /, /metrics, /v1/system_info, /v1/cache/misses, HEAD /api/hello.
 void add_operations_routes(Router& router, Service& service);
 

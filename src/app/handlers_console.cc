@@ -28,8 +28,8 @@ Awaitable<void> handle_page(Exchange& exchange) {
 }
 
 ConsoleView view_of(const Service& service, const Exchange& exchange, ConsoleReach reach) {
-  if (reach == ConsoleReach::kAll || !service.keys.asks_for_keys()) return std::nullopt;
-  return context_of(exchange.ticket())->caller.tenant->number;
+  if (reach == ConsoleReach::kAll || !service.keys.asks_for_keys()) return nullptr;
+  return context_of(exchange.ticket())->caller.tenant;
 }
 
 Awaitable<void> handle_data(const Service& service, Exchange& exchange, ConsoleReach reach) {

@@ -1,6 +1,7 @@
 // Probes and metrics. Cheap enough for a probe per second from a thousand clients: a snapshot is
 // copied and a few numbers are printed.
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -85,12 +86,24 @@ Awaitable<void> handle_root(Service& service, Exchange& exchange) {
   co_await respond_json(exchange, 200, body);
 }
 
-Awaitable<void> handle_metrics(Service& service, Exchange& exchange) {
+// Where no keys are asked for, all are one tenant.
+MetricsView view_of(const Service& service, const Exchange& exchange, ConsoleReach reach) {
+  if (reach == ConsoleReach::kAll || !service.keys.asks_for_keys()) return {};
+  const RequestContext& context = *context_of(exchange.ticket());
+  const std::string& tenant = context.caller.tenant->name;
+  const auto& operators = context.live->config.metrics.operator_tenants;
+  if (std::ranges::find(operators, tenant) != operators.end()) return {};
+  return {tenant};
+}
+
+Awaitable<void> handle_metrics(Service& service, Exchange& exchange, ConsoleReach reach) {
   HttpResponse response;
   response.headers.push_back(HeaderField{"content-type", std::string(kPrometheusContentType)});
   // What is copied for it belongs to this thread; writing the page may take a while.
   service.registry.refresh();
-  auto write = [&service] { return service.registry.render(); };
+  auto write = [&service, view = view_of(service, exchange, reach)] {
+    return service.registry.render(view);
+  };
   response.body = co_await run_on_worker(service.workers, std::move(write));
   co_await exchange.respond(std::move(response));
 }
@@ -129,13 +142,18 @@ Awaitable<void> handle_instances(Exchange& exchange) {
 
 }  // namespace
 
+void add_metrics_route(Router& router, Service& service, ConsoleReach reach) {
+  router.add("GET", "/metrics", [&service, reach](Exchange& exchange) {
+    return handle_metrics(service, exchange, reach);
+  });
+}
+
 void add_operations_routes(Router& router, Service& service) {
   const auto health = [&service](Exchange& exchange) { return handle_health(service, exchange); };
   const auto root = [&service](Exchange& exchange) { return handle_root(service, exchange); };
   for (const char* path : {"/healthz", "/health", "/v1/health"}) router.add("GET", path, health);
   router.add("GET", "/livez", [](Exchange& exchange) { return handle_live(exchange); });
-  router.add("GET", "/metrics",
-             [&service](Exchange& exchange) { return handle_metrics(service, exchange); });
+  add_metrics_route(router, service, ConsoleReach::kTenant);
   if (service.config.metrics.inference_extension) {
     router.add("GET", "/metrics/inference-extension", [&service](Exchange& exchange) {
       return handle_inference_extension(service, exchange);

@@ -26,38 +26,7 @@ namespace beast = boost::beast;
 constexpr std::uint64_t kBodyBytesMax = std::uint64_t{16} << 20;
 constexpr std::string_view kScheme = "http://";
 
-struct Url {
-  std::string host;
-  std::string port = "80";
-  std::string path = "/";
-};
-
-Result<Url> split_url(std::string_view text) {
-  if (!text.starts_with(kScheme)) {
-    return invalid_request("url", "must be of the form http://HOST:PORT");
-  }
-  text.remove_prefix(kScheme.size());
-  Url url;
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  std::string_view authority = text.substr(0, slash);
-  if (slash < text.size()) url.path = text.substr(slash);
-  const std::size_t bracket = authority.rfind(']');  // of an IPv6 address
-  const std::size_t colon = authority.rfind(':');
-  if (colon != authority.npos && (bracket == authority.npos || colon > bracket)) {
-    url.port = authority.substr(colon + 1);
-    authority = authority.substr(0, colon);
-  }
-  if (authority.starts_with("[") && authority.ends_with("]")) {
-    authority = authority.substr(1, authority.size() - 2);
-  }
-  url.host = authority;
-  if (url.host.empty() || url.port.empty()) {
-    return invalid_request("url", "must be of the form http://HOST:PORT");
-  }
-  return url;
-}
-
-Error failed(const Url& url, const std::string& reason) {
+Error failed(const HttpUrl& url, const std::string& reason) {
   return Error{ErrorCode::kNotFound, url.host + ":" + url.port + url.path + ": " + reason, "", {}};
 }
 
@@ -76,7 +45,7 @@ using Fault = boost::system::error_code;
 // One step after another; `done` learns how it ended. The object outlives the last of them.
 class Fetch {
  public:
-  Fetch(asio::io_context& io, const Url& url, std::string_view bearer)
+  Fetch(asio::io_context& io, const HttpUrl& url, std::string_view bearer)
       : resolver_(io), socket_(io), url_(url) {
     request_.method(beast::http::verb::get);
     if (!bearer.empty()) {
@@ -117,7 +86,7 @@ class Fetch {
 
   asio::ip::tcp::resolver resolver_;
   asio::ip::tcp::socket socket_;
-  const Url& url_;
+  const HttpUrl& url_;
   beast::http::request<beast::http::empty_body> request_;
   beast::flat_buffer buffer_;
   Response response_;
@@ -126,8 +95,33 @@ class Fetch {
 
 }  // namespace
 
+Result<HttpUrl> split_http_url(std::string_view text) {
+  if (!text.starts_with(kScheme)) {
+    return invalid_request("url", "must be of the form http://HOST:PORT");
+  }
+  text.remove_prefix(kScheme.size());
+  HttpUrl url;
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  std::string_view authority = text.substr(0, slash);
+  if (slash < text.size()) url.path = text.substr(slash);
+  const std::size_t bracket = authority.rfind(']');  // of an IPv6 address
+  const std::size_t colon = authority.rfind(':');
+  if (colon != authority.npos && (bracket == authority.npos || colon > bracket)) {
+    url.port = authority.substr(colon + 1);
+    authority = authority.substr(0, colon);
+  }
+  if (authority.starts_with("[") && authority.ends_with("]")) {
+    authority = authority.substr(1, authority.size() - 2);
+  }
+  url.host = authority;
+  if (url.host.empty() || url.port.empty()) {
+    return invalid_request("url", "must be of the form http://HOST:PORT");
+  }
+  return url;
+}
+
 Result<std::string> http_get(std::string_view text, const HttpGetOptions& options) {
-  ZH_ASSIGN_OR_RETURN(const Url url, split_url(text));
+  ZH_ASSIGN_OR_RETURN(const HttpUrl url, split_http_url(text));
   asio::io_context io;
   Fetch fetch(io, url, options.bearer);
   fetch.start();

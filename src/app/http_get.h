@@ -18,6 +18,16 @@ struct HttpGetOptions {
   std::string_view bearer = {};  ///< sent as Authorization: Bearer; empty: nothing is
 };
 
+/// Parts of `http://HOST[:PORT][/PATH]`.
+struct HttpUrl {
+  std::string host;  ///< a name or an address, IPv6 without its brackets
+  std::string port = "80";
+  std::string path = "/";
+};
+
+/// Errors: kInvalidRequest (it is none, or has another scheme).
+Result<HttpUrl> split_http_url(std::string_view text);
+
 /// The body of `url` (`http://host:port/path`), at most 16 MiB. Errors: kInvalidRequest (no such
 /// url), kAuthentication (401), kNotFound (nobody answers there in time, or not with 200; a message
 /// in the body is told).

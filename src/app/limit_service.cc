@@ -129,6 +129,28 @@ void LimitService::forget_gone(const KeyRing& ring) {
   if (keeper_) keeper_->erase(std::move(gone));
 }
 
+namespace {
+
+// A key is its tenant's for good. Of one that was dropped only the name is left to go by, as it is
+// for budgets of that version.
+std::optional<TenantId> owner_in(const KeyRing& ring, std::string_view key,
+                                 std::string_view tenant) {
+  const auto known = std::ranges::find(ring.keys(), key, &KeyRecord::id);
+  if (known != ring.keys().end()) return known->tenant;
+  const auto named = std::ranges::find(ring.tenants(), tenant, &TenantRecord::name);
+  if (named != ring.tenants().end()) return named->number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void LimitService::adopt_old_rows(std::shared_ptr<const KeyRing> ring) {
+  if (!keeper_ || !ring->had_keys()) return;
+  keeper_->adopt([ring = std::move(ring)](std::string_view key, std::string_view tenant) {
+    return owner_in(*ring, key, tenant);
+  });
+}
+
 Awaitable<Result<std::vector<LedgerSum>>> LimitService::usage(LedgerQuery query) {
   if (!keeper_) {
     co_return Error{ErrorCode::kNotFound, "usage is not kept (limits.usage_folder)", "", {}};

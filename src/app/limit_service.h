@@ -66,6 +66,9 @@ class LimitService {
   /// tenants that were erased. Any thread, after keep().
   void forget_gone(const KeyRing& ring);
   /// Errors: kNotFound (usage is not kept), those of Ledger::sums().
+  /// Gives rows of the ledger that know no tenant's number those of their keys, or of the tenant
+  /// that has their name. After keep().
+  void adopt_old_rows(std::shared_ptr<const KeyRing> ring);
   Awaitable<Result<std::vector<LedgerSum>>> usage(LedgerQuery query);
 
   /// First stage. Errors: kRateLimited, kPermission (a limit of 0).

@@ -31,6 +31,7 @@ Result<std::shared_ptr<LiveConfig>> make_live_config(const Config& config) {
   ZH_ASSIGN_OR_RETURN(RequestProfiles profiles, RequestProfiles::from_config(config));
   ZH_ASSIGN_OR_RETURN(LimitSettings limits, LimitSettings::from_config(config.limits));
   ZH_ASSIGN_OR_RETURN(const ClassWaits waits, class_waits(config));
+  ZH_ASSIGN_OR_RETURN(std::vector<SloObjective> objectives, slo_objectives(config));
   return std::make_shared<LiveConfig>(LiveConfig{config,
                                                  std::move(wire_profiles),
                                                  std::move(profiles),
@@ -38,7 +39,9 @@ Result<std::shared_ptr<LiveConfig>> make_live_config(const Config& config) {
                                                  InstanceIdentity(config.instance),
                                                  document_limits_of(config.documents),
                                                  waits,
-                                                 {}});
+                                                 std::move(objectives),
+                                                 {},
+                                                 nullptr});
 }
 
 Result<std::shared_ptr<LiveConfig>> next_live_config(const Config& start,

@@ -24,6 +24,7 @@
 #include "app/limit_settings.h"
 #include "app/request_profile.h"
 #include "app/request_schedule.h"
+#include "app/slo_objectives.h"
 #include "app/wire_profile.h"
 #include "core/error.h"
 
@@ -36,8 +37,11 @@ struct LiveConfig {
   LimitSettings limits;
   InstanceIdentity identity;
   DocumentLimits documents;
-  ClassWaits waits;                      ///< longest waits for the first token
-  std::vector<ModelDescription> models;  ///< put in by the server, which knows its tier
+  ClassWaits waits;  ///< longest waits for the first token
+  std::vector<SloObjective> objectives;
+  // Put in by the server, which knows its tier
+  std::vector<ModelDescription> models;
+  std::shared_ptr<const SloMetrics> slo;  ///< null: no objectives
 };
 
 /// Of a configuration that was checked. Errors: kConfiguration.

@@ -119,6 +119,7 @@ class CompletionsCall final : public DialectCall {
 
   Conversation* conversation() override { return nullptr; }
   const std::string& model() const override { return request_.model; }
+  const RequestLabels* labels() const override { return &request_.labels; }
 
   Result<PreparedCall> prepare() override {
     OpenAiCompletionsReplyOptions options;

@@ -16,6 +16,7 @@ constexpr milliseconds kAdviceMin{500};
 constexpr milliseconds kAdviceMax{60'000};
 constexpr int kAdvicePart = 8;
 constexpr std::string_view kCausePrefix = "queue;";
+constexpr std::string_view kRepeatRefusal = "queue;repeated";
 
 // Requests that end in the engine's queue.
 bool asks_for_text(std::string_view path) {
@@ -31,13 +32,29 @@ DoorView view_of(const Service& service, TenantId tenant, PriorityClass priority
           tier.loop().in_front(tenant, priority)};
 }
 
-Result<void> check_bounds(const Service& service, TenantId tenant) {
-  const std::optional<QueueBound> bound = service.tier().loop().full_for(tenant);
+Result<void> check_bounds(const Service& service, TenantId tenant, std::size_t requests) {
+  const std::optional<QueueBound> bound = service.tier().loop().full_for(tenant, requests);
   if (!bound) return {};
   Error error{ErrorCode::kOverloaded, std::string(queue_bound_text(*bound)), "", kAdviceMin,
               queue_bound_detail(*bound)};
   advise_by_queue(service, error);
   return error;
+}
+
+bool place_free(const EngineSnapshot& engine) {
+  return engine.running() + engine.queued + engine.parked_requests < engine.sequences_max;
+}
+
+// A repetition that comes before its time. A place that is free is never refused.
+Result<void> check_repetition(const Service& service, const RequestHead& head,
+                              const RequestContext& context) {
+  const auto identity = repeat_identity(context.caller, head);
+  if (!identity) return {};
+  const Duration early = service.refused_repeats.too_early(*identity, service.clock.now());
+  if (early == Duration::zero() || place_free(service.tier().snapshot())) return {};
+  return Error{ErrorCode::kOverloaded,
+               "this request was refused a moment ago, and comes back before its time", "",
+               std::chrono::ceil<milliseconds>(early), kRepeatRefusal};
 }
 
 }  // namespace
@@ -51,8 +68,9 @@ PriorityClass best_class(const RequestTenant& tenant, std::string_view path) {
 Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
                                  const RequestContext& context) {
   if (!asks_for_text(head.path)) return {};
+  ZH_RETURN_IF_ERROR(check_repetition(service, head, context));
   const RequestTenant& tenant = context.tenant;
-  ZH_RETURN_IF_ERROR(check_bounds(service, tenant.tenant));
+  ZH_RETURN_IF_ERROR(check_bounds(service, tenant.tenant, 1));
   const PriorityClass best = best_class(tenant, head.path);
   const ClassWaits& waits = context.live->waits;
   Duration wait_max = waits[index_of(best)];
@@ -66,7 +84,10 @@ Result<void> check_queue_at_head(const Service& service, const RequestHead& head
 }
 
 Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question) {
-  DoorView view = view_of(service, question.schedule.tenant.tenant, question.priority);
+  const TenantId tenant = question.schedule.tenant.tenant;
+  if (question.choices > 1) ZH_RETURN_IF_ERROR(check_bounds(service, tenant, question.choices));
+  DoorView view = view_of(service, tenant, question.priority);
+  view.choices = question.choices;
   view.max_tokens = question.max_tokens;
   view.likely_uncached = service.tier().loop().likely_uncached(question.prompt_tokens);
   ZH_RETURN_IF_ERROR(check_wait(view, question.waits[index_of(question.priority)]));
@@ -83,12 +104,24 @@ void advise_by_queue(const Service& service, Error& error) {
 
 void tell_when_to_come_back(Service& service, Error& error) {
   if (error.code != ErrorCode::kOverloaded && error.code != ErrorCode::kShed) return;
-  error.retry_after = service.retry_advice.spread(error.retry_after);
+  // What a repetition is told was spread when its request was refused.
+  if (error.detail != kRepeatRefusal) {
+    error.retry_after = service.retry_advice.spread(error.retry_after);
+  }
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(error.retry_after).count();
   error.message += "; try again in " + std::to_string(seconds) + " s";
   if (error.detail.starts_with(kCausePrefix)) {
     service.queue_metrics.count_refusal(error.detail.substr(kCausePrefix.size()));
   }
+}
+
+void note_refused(Service& service, const RequestHead& head, const RequestContext& context,
+                  const Error& error) {
+  if (error.code != ErrorCode::kOverloaded || error.detail == kRepeatRefusal) return;
+  if (!asks_for_text(head.path)) return;
+  const auto identity = repeat_identity(context.caller, head);
+  if (!identity) return;
+  service.refused_repeats.refused(*identity, service.clock.now() + error.retry_after);
 }
 
 int overload_status(const RequestHead* head, const RequestContext& context) {

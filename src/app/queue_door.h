@@ -38,10 +38,16 @@ struct QueueQuestion {
   PriorityClass priority = PriorityClass::kStandard;
   std::uint32_t max_tokens = 0;     ///< of the answer
   std::uint32_t prompt_tokens = 0;  ///< of which some are cached, as those of others were
+  std::size_t choices = 1;          ///< all or none of them
 };
 
 /// Errors: kOverloaded, with advice.
 Result<void> check_queue_at_submit(const Service& service, const QueueQuestion& question);
+
+/// Remembers when a request that was refused for overload is to come back, so that its repetitions
+/// are refused at their head until then. Other errors are not remembered.
+void note_refused(Service& service, const RequestHead& head, const RequestContext& context,
+                  const Error& error);
 
 /// The best class that a request may turn out to have, before its body is read.
 PriorityClass best_class(const RequestTenant& tenant, std::string_view path);

@@ -15,6 +15,7 @@
 #include "app/live_config.h"
 #include "app/request_notes.h"
 #include "app/request_tenant.h"
+#include "app/request_trace.h"
 #include "base/permit.h"
 #include "core/error.h"
 #include "core/snapshot.h"
@@ -35,6 +36,7 @@ struct RequestContext {
   std::string request_id;  ///< `req_` and 24 random characters
   Permit permit;           ///< held for requests that cost something
   RequestLifecycle life;
+  RequestTrace trace;  ///< none for requests whose head could not be read
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;

@@ -1,11 +1,13 @@
 #include "app/request_end.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "api/error_body.h"
 #include "app/request_context.h"
 #include "app/request_log.h"
+#include "app/request_span.h"
 
 namespace zerohop {
 namespace {
@@ -23,6 +25,31 @@ bool says_something(const RequestRecord& record) {
   if (record.state == RequestState::kCancelled) return false;
   return record.status < 400 || record.status >= 500 || record.status == 429 ||
          record.status == 408;
+}
+
+// What it says about the availability of the service; nothing where its client left or was wrong,
+// limits of its own included.
+std::optional<SloMetrics::Outcome> availability_of(const RequestContext& context,
+                                                   const RequestRecord& record, ExchangeEnd end) {
+  using Outcome = SloMetrics::Outcome;
+  // A stream that was cut off by the server is none that its client left.
+  if (end == ExchangeEnd::kAborted) return Outcome::kBad;
+  if (record.state == RequestState::kDone) return Outcome::kGood;
+  if (record.state == RequestState::kCancelled) return std::nullopt;
+  const bool inside = record.status < 400 && context.notes.failure.has_value();
+  const int status = inside ? error_traits(context.notes.failure->code).status : record.status;
+  if (status >= 500) return Outcome::kBad;
+  return std::nullopt;
+}
+
+// Before its body was read, a request has the class of its tenant.
+void count_availability(const RequestContext& context, const RequestRecord& record,
+                        ExchangeEnd end) {
+  const SloMetrics* const slo = context.live == nullptr ? nullptr : context.live->slo.get();
+  if (slo == nullptr) return;
+  const auto outcome = availability_of(context, record, end);
+  if (!outcome) return;
+  slo->count_request(served_class(context.tenant.priority, context.notes.priority), *outcome);
 }
 
 using StateTimes = std::vector<std::pair<std::string_view, Duration>>;
@@ -66,12 +93,19 @@ void count(Service& service, const RequestContext& context, const RequestRecord&
 void finish_request(Service& service, const ExchangeSummary& summary) {
   RequestRecord record = record_of(service, summary);
   const RequestContext* context = model_request_of(summary);
-  if (context != nullptr) count(service, *context, record);
+  if (context != nullptr) {
+    count(service, *context, record);
+    count_availability(*context, record, summary.end);
+  }
   log_record(record);
-  if (context == nullptr) return;
   // Strangers cannot push out what is remembered of those who have a key.
   const bool known = !service.keys.asks_for_keys() || !record.key.empty();
-  if (known) service.history.add(std::move(record));
+  if (!known) return;
+  const RequestContext* traced = context_of(summary.ticket);
+  if (traced != nullptr && traced->trace.exported) {
+    service.spans.add(span_of(service, summary, *traced, record));
+  }
+  if (context != nullptr) service.history.add(std::move(record));
 }
 
 }  // namespace zerohop

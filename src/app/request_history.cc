@@ -4,9 +4,20 @@
 #include <utility>
 
 namespace zerohop {
+namespace {
+
+// The causes that the alert rules count as well (deploy/prometheus/rules/answers.yml).
+bool is_turned_away(std::string_view error_code) {
+  static constexpr std::string_view kCauses[] = {"permission", "rate_limited", "overloaded",
+                                                 "shed"};
+  return std::ranges::find(kCauses, error_code) != std::end(kCauses);
+}
+
+}  // namespace
 
 void RequestHistory::add(RequestRecord record) {
   if (record.status >= 400) ++refused_;
+  if (record.status >= 400 && is_turned_away(record.error_code)) ++turned_away_;
   if (record.status > 0 && record.status < 400) ++answered_;
   records_.push_back(std::move(record));
   if (records_.size() > kKept) records_.pop_front();

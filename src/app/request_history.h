@@ -29,11 +29,14 @@ class RequestHistory {
   // Of all since start, also of those that are no longer here
   std::uint64_t answered() const { return answered_; }  ///< with a status below 400
   std::uint64_t refused() const { return refused_; }    ///< with 400 and above
+  /// Of the refused ones, those for limits or load or by a rule: nothing was wrong with them.
+  std::uint64_t turned_away() const { return turned_away_; }
 
  private:
   std::deque<RequestRecord> records_;  // oldest first
   std::uint64_t answered_ = 0;
   std::uint64_t refused_ = 0;
+  std::uint64_t turned_away_ = 0;
 };
 
 }  // namespace zerohop

@@ -45,6 +45,17 @@ TEST(RequestHistory, ShowsTheLatestFirstAndStopsWhenToldSo) {
   EXPECT_EQ(seen, (std::vector<std::string>{"c", "b"}));
 }
 
+TEST(RequestHistory, TellsWhomItTurnedAwayFromWhoAskedWrongly) {
+  RequestHistory history;
+  for (const char* code : {"invalid_request", "overloaded", "rate_limited", "internal"}) {
+    RequestRecord refused = record(code, 400);
+    refused.error_code = code;
+    history.add(refused);
+  }
+  EXPECT_EQ(history.refused(), 4u);
+  EXPECT_EQ(history.turned_away(), 2u);
+}
+
 TEST(RequestHistory, CountsNobodyWhoWentAwayAsServed) {
   RequestHistory history;
   history.add(record("req_gone", 0));

@@ -82,6 +82,8 @@ void take_notes(const RequestContext& context, RequestRecord& record) {
 
 void take_context(const Service& service, const RequestContext& context, RequestRecord& record) {
   record.id = context.request_id;
+  record.trace = context.trace.trace;
+  record.span = context.trace.span;
   record.tenant = context.caller.tenant->name;
   record.tenant_number = context.caller.tenant->number;
   if (context.caller.key != nullptr) record.key = context.caller.key->id;
@@ -99,19 +101,32 @@ void take_context(const Service& service, const RequestContext& context, Request
     if (!is_final(state)) record.in_state[i] = context.life.time_in(state, now);
   }
   take_notes(context, record);
-  if (context.permit.held() && service.loaded_tier) {
-    record.tier = service.loaded_tier->name();
-    record.fallback = fallback_of(context, record.tier);
-  }
+}
+
+void take_tier(const Service& service, const RequestContext& context, RequestRecord& record) {
+  if (!record.costs || !service.loaded_tier) return;
+  record.tier = service.loaded_tier->name();
+  record.fallback = fallback_of(context, record.tier);
+}
+
+RequestRecord begin_record(const Service& service) {
+  RequestRecord record;
+  const auto now = service.clock.wall().time_since_epoch();
+  record.ended_unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  record.instance = service.config.instance.id;
+  return record;
+}
+
+// What it would have been answered with alone.
+int status_of(const RequestContext& context) {
+  if (context.life.state() == RequestState::kDone) return 200;
+  return context.notes.failure ? error_traits(context.notes.failure->code).status : 0;
 }
 
 }  // namespace
 
 RequestRecord record_of(const Service& service, const ExchangeSummary& summary) {
-  RequestRecord record;
-  const auto now = service.clock.wall().time_since_epoch();
-  record.ended_unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  record.instance = service.config.instance.id;
+  RequestRecord record = begin_record(service);
   record.route = std::string(summary.route);
   record.status = summary.status;
   record.end = end_name(summary.end);
@@ -122,7 +137,24 @@ RequestRecord record_of(const Service& service, const ExchangeSummary& summary) 
   if (context != nullptr) {
     take_context(service, *context, record);
     record.costs = context->permit.held();
+    take_tier(service, *context, record);
   }
+  return record;
+}
+
+RequestRecord record_of(const Service& service, const BatchedRequest& request) {
+  const RequestContext& context = request.context;
+  RequestRecord record = begin_record(service);
+  take_context(service, context, record);
+  record.route = "/v1/messages/batches";
+  record.batch = request.batch;
+  record.custom_id = shown(request.custom_id);
+  record.status = status_of(context);
+  record.end = end_name(context.life.state() == RequestState::kCancelled ? ExchangeEnd::kAborted
+                                                                         : ExchangeEnd::kCompleted);
+  record.total = context.life.age(service.clock.now());
+  record.costs = true;
+  take_tier(service, context, record);
   return record;
 }
 
@@ -167,11 +199,15 @@ class Line {
 
 void add_who(const RequestRecord& record, Line& line) {
   line.text("id", record.id);
+  line.text("trace_id", trace_id_text(record.trace));
+  line.text("span_id", span_id_text(record.span));
   line.text("instance", record.instance);
   line.text("tenant", record.tenant);
   line.text("key", record.key);
   line.text("method", record.method);
   line.text("route", record.route);
+  line.text("batch", record.batch);
+  line.text("custom_id", record.custom_id);
   line.text("peer", record.peer);
   line.text("client", record.client_subject);
   line.text("user_agent", record.user_agent);

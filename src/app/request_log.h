@@ -18,6 +18,7 @@
 #include "admission/request_lifecycle.h"
 #include "base/log.h"
 #include "core/tenant.h"
+#include "core/trace_context.h"
 #include "core/usage.h"
 #include "http/server_options.h"
 
@@ -32,12 +33,16 @@ struct RequestRecord {
 
   std::int64_t ended_unix_ms = 0;
   std::string id;  ///< `req_…`; empty: it had none
+  TraceId trace;   ///< it belongs to; none: to no trace
+  SpanId span;     ///< this server's own
   std::string instance;
   std::string tenant;  ///< its name
   TenantId tenant_number{};
   std::string key;  ///< id of the key; empty: none was shown
   std::string method;
-  std::string route;  ///< the pattern; empty when none matched
+  std::string route;      ///< the pattern; empty when none matched
+  std::string batch;      ///< id of the message batch that it is one of; empty: of none
+  std::string custom_id;  ///< its name in there
   std::string peer;
   std::string client_subject;  ///< of its certificate
   std::string user_agent;
@@ -77,6 +82,14 @@ struct RequestRecord {
 
 /// Made once, in on_done.
 RequestRecord record_of(const Service& service, const ExchangeSummary& summary);
+
+/// One of a message batch, for which there is no exchange of its own.
+struct BatchedRequest {
+  const RequestContext& context;  ///< in a final state
+  std::string_view batch;
+  std::string_view custom_id;
+};
+RequestRecord record_of(const Service& service, const BatchedRequest& request);
 
 /// At which level `record` is logged: probes and scrapes come every second, so what costs nothing
 /// and went well is for debugging.

@@ -34,6 +34,8 @@ struct RequestNotes {
   bool streamed = false;               ///< it asked for a stream
   std::optional<Duration> queue;       ///< from the engine's acceptance to a place in a batch
   std::optional<Duration> first_text;  ///< from the first byte of the request
+  std::optional<Duration> last_text;   ///< likewise
+  bool joined = false;                 ///< it read an answer that another request had begun
   MissCause miss = MissCause::kNone;
   /// Of its metadata, those that metrics.labels names; values are redacted.
   RequestLabels labels;

@@ -102,10 +102,18 @@ Result<ClassWaits> class_waits(const Config& config) {
 
 namespace {
 
-std::optional<ServiceEstimate> estimate_at(const DoorView& door) {
+// Of the first of its answers, or of the one behind `behind` others of its own.
+std::optional<ServiceEstimate> estimate_at(const DoorView& door, std::size_t behind = 0) {
   ServiceQuestion question;
   question.itl_objective = door.itl_objective;
   question.in_front = door.in_front;
+  if (behind > 0) {
+    const EngineSnapshot& engine = door.engine;
+    InFront front = door.in_front.value_or(
+        InFront{static_cast<double>(engine.queued), static_cast<double>(engine.queued_tokens)});
+    front.requests += static_cast<double>(behind);
+    question.in_front = front;
+  }
   question.max_tokens = door.max_tokens;
   question.uncached_tokens = door.likely_uncached;
   return estimate_service(door.engine, question);
@@ -144,7 +152,7 @@ Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
   const std::optional<TimePoint> deadline = deadline_of(schedule, shape);
   if (!deadline) return {};
   const Duration left = *deadline - door.now;
-  const std::optional<ServiceEstimate> estimate = estimate_at(door);
+  const std::optional<ServiceEstimate> estimate = estimate_at(door, door.choices - 1);
   if (left > Duration::zero() && estimate && estimate->place_free) return {};
   const bool can = judge_deadline(estimate, left) != DeadlineVerdict::kCannot;
   if (can && (!estimate || usually_ends_within(left, *estimate, door))) return {};

@@ -51,6 +51,7 @@ struct DoorView {
   std::optional<InFront> in_front = {};  ///< ServiceQuestion::in_front
   std::uint32_t max_tokens = 0;          ///< of the answer; 0: not known yet
   std::uint32_t likely_uncached = 0;  ///< of the prompt (EngineLoop::likely_uncached()); likewise
+  std::size_t choices = 1;            ///< answers; each takes a place of its own
 };
 
 /// How long a request may wait for its first token, by PriorityClass.
@@ -64,14 +65,14 @@ Result<ClassWaits> class_waits(const Config& config);
 inline constexpr std::string_view kWaitRefusal = "queue;wait";
 inline constexpr std::string_view kDeadlineRefusal = "queue;deadline";
 
-/// Whether the first token can be expected within `wait_max`. Errors: kOverloaded, with the time
-/// after which it could be as advice. Nothing is refused that the engine has no rates for, nor
-/// where a place is free.
+/// Whether the first token of the first answer can be expected within `wait_max`. Errors:
+/// kOverloaded, with the time after which it could be as advice. Nothing is refused that the engine
+/// has no rates for, nor where a place is free.
 Result<void> check_wait(const DoorView& door, Duration wait_max);
 
-/// Whether the queue leaves room for the deadline of an answer of that shape. Errors: kOverloaded,
-/// with advice when to come back. What of the prompt is cached is not known here, so only the wait
-/// counts; the engine looks again.
+/// Whether the queue leaves room for the deadline of an answer of that shape, of the last one where
+/// there are several. Errors: kOverloaded, with advice when to come back. What of the prompt is
+/// cached is not known here, so only the wait counts; the engine looks again.
 Result<void> check_deadline(const RequestSchedule& schedule, AnswerShape shape,
                             const DoorView& door);
 

@@ -118,6 +118,23 @@ TEST(RequestSchedule, RefusesAnAnswerThatWouldUsuallyEndTooLate) {
   EXPECT_TRUE(checked()) << "it starts at once";
 }
 
+TEST(RequestSchedule, CountsAPlaceForEachOfSeveralAnswers) {
+  const auto schedule = schedule_of({{"anthropic-deadline-ms", "4000"}});
+  EngineSnapshot engine;
+  engine.prefill_tokens_per_second = 500;
+  engine.decode_step_seconds = 0.01;
+  engine.request_seconds = 3;
+  engine.sequences_max = 4;
+  DoorView door{engine, kReceived};
+  door.max_tokens = 1'000;
+  door.choices = 4;
+  EXPECT_TRUE(check_deadline(*schedule, AnswerShape::kWhole, door).ok()) << "all at once";
+  door.choices = 8;
+  EXPECT_FALSE(check_deadline(*schedule, AnswerShape::kWhole, door).ok())
+      << "half of them 3 s behind the others";
+  EXPECT_TRUE(check_wait(door, std::chrono::seconds(1)).ok()) << "the first one starts at once";
+}
+
 TEST(RequestSchedule, RefusesWhatWouldWaitForTooLong) {
   EngineSnapshot engine;
   engine.queued_tokens = 5'000;

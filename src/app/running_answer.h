@@ -16,8 +16,9 @@
 // bytes until it is over, at most some megabytes; of any other only those are kept that were not
 // sent yet.
 //
-// Computing goes on while one reader is left. It is billed once, to the reservation of the request
-// that began it, and timed once.
+// Computing goes on while one reader is left, until the latest deadline of those that are there;
+// who may stay no longer leaves alone. It is billed once, to the reservation of the request that
+// began it, timed once, and counted once: to the first of the readers that are left when it ends.
 //
 // I/O thread only. Shared by its readers, who are coroutines of their sessions.
 #pragma once
@@ -28,6 +29,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/caller.h"
@@ -37,6 +39,7 @@
 #include "app/generation_clock.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
+#include "app/wake_turn.h"
 #include "core/usage.h"
 #include "http/awaitable.h"
 
@@ -70,6 +73,7 @@ class RunningAnswer {
     Reservation limit;                                  ///< what pays for it
     TimePoint submitted_at{};
     PriorityClass priority = PriorityClass::kStandard;
+    bool generates = true;  ///< it is to have a first token
     boost::asio::any_io_executor executor;
   };
   void begin(Start start);
@@ -90,12 +94,22 @@ class RunningAnswer {
   /// A streamed answer: what comes behind the first `offset` bytes, which then counts it too.
   std::string take(std::size_t& offset);
   void append_keep_alive(std::string& out) { call_.stream->append_keep_alive(out); }
+  /// A reader's socket took `took` to take its bytes.
+  void note_written(Duration took) { timing_.note_lag(took); }
+  /// A streamed answer: its end for one reader who stays no longer.
+  void append_failure(const Error& error, std::string& out) const {
+    call_.stream->append_failure(error, out);
+  }
   /// A whole answer that is over without a failure.
   std::string body() const { return call_.whole->body(); }
 
+  /// Until when the last of its readers waits; nothing: for ever.
+  std::optional<TimePoint> deadline() const;
+
   // ---- for the log, the headers and the console ----
 
-  const Usage& usage() const { return usage_; }
+  /// Of all its choices, as far as they have come.
+  Usage usage() const;
   const std::string& stop_reason() const { return stop_reason_; }
   const std::string& relaxed() const { return call_.relaxed; }
   std::uint32_t soft_max_tokens() const { return soft_max_tokens_; }
@@ -109,27 +123,33 @@ class RunningAnswer {
   friend class AnswerReader;
   enum class State : std::uint8_t { kPreparing, kRunning, kOver };
 
+  void take_events();
   void note(const ChoiceEvent& entry);
   void note_start(const ChoiceEvent& entry, const Started& started);
-  void note_first_output();
+  void note_times();
+  void note_first_output(TimePoint at);
   void add(const ChoiceEvent& entry);
   void end();
-  void abandon();
+  void abandon(const AnswerReader& last);
+  void readers_changed();
   void bill(const OpenAiUsage& usage);
   void bill_let_out();
+  void count_objectives(AnswerForSlo::End end) const;
   void wake_readers();
 
   Service& service_;
   const AnswerOwner owner_;
   const AnswerKeep keep_;
   State state_ = State::kPreparing;
-  std::vector<AnswerReader*> readers_;
+  std::vector<AnswerReader*> readers_;        // in the order in which they came
+  const AnswerReader* counted_to_ = nullptr;  // once it is over
 
   PreparedCall call_;
   Reservation limit_;
   std::optional<LimitGrant> granted_;  // once it has been settled
   std::optional<StreamReader> streams_;
-  std::vector<ChoiceEvent> events_;  // scratch
+  std::vector<ChoiceEvent> events_;                       // scratch
+  std::vector<std::pair<TimePoint, const Event*>> came_;  // likewise
   std::string bytes_;
   std::optional<Error> failure_;
 
@@ -138,7 +158,7 @@ class RunningAnswer {
   Duration first_token_expected_{};  // since then; 0: not known, or it has come
   std::vector<Usage> usages_;        // of each choice, as far as it is known
   bool started_ = false;
-  Usage usage_;
+  bool generates_ = true;  // Start::generates
   std::string stop_reason_;
   std::uint32_t soft_max_tokens_ = 0;
   std::uint32_t pieces_ = 0;
@@ -149,15 +169,25 @@ class RunningAnswer {
 /// as when the server stops.
 class AnswerReader {
  public:
-  AnswerReader(std::shared_ptr<RunningAnswer> answer, const boost::asio::any_io_executor& executor);
+  /// `deadline`: how long its client waits; nothing: for ever.
+  AnswerReader(std::shared_ptr<RunningAnswer> answer, const boost::asio::any_io_executor& executor,
+               std::optional<TimePoint> deadline);
   ~AnswerReader();
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
 
   RunningAnswer& answer() const { return *answer_; }
 
+  void set_deadline(std::optional<TimePoint> deadline);
+  /// Its deadline has passed, and the answer goes on for others. (Where nobody waits for longer,
+  /// the engine ends the answer.)
+  bool expired() const;
+
+  /// Whether the answer is this request's in the counts.
+  bool counts() const;
+
   /// Waits until something has happened since the last call, or until interrupt(). False: `silence`
-  /// has passed without either.
+  /// has passed without either, or it has expired.
   Awaitable<bool> wait(Duration silence);
   /// The next bytes of a streamed answer; empty: none yet.
   std::string take() { return answer_->take(offset_); }
@@ -171,20 +201,20 @@ class AnswerReader {
  private:
   friend class RunningAnswer;
   void wake();
+  bool outlived() const;
   void watch_silence();
   void on_silence();
 
   const std::shared_ptr<AnswerReader*> self_;  // for callbacks of silence_; null once it has gone
   const Clock& clock_;
   std::shared_ptr<RunningAnswer> answer_;
-  // Two timers, because setting one costs a system call where it becomes the next to fire: news_
-  // never fires and is never set again, and silence_ may fire early and then looks how long it
-  // still has. So an answer that flows sets none.
-  boost::asio::steady_timer news_;  // cancelled: news, silence or an interruption
+  WaitSlot news_;  // woken: news, silence or an interruption
+  // Setting a timer costs a system call where it becomes the next to fire, so this one may fire
+  // early and then looks how long it still has: an answer that flows sets none.
   boost::asio::steady_timer silence_;
   std::optional<TimePoint> silence_set_;  // when it fires
   TimePoint silent_at_{};                 // when the wait that runs has taken too long
-  bool waiting_ = false;
+  std::optional<TimePoint> deadline_;
   std::size_t offset_ = 0;
   bool woken_ = false;
   bool interrupted_ = false;

@@ -15,12 +15,15 @@
 #include "app/batch_service.h"
 #include "app/config_keeper.h"
 #include "app/constraint_precompile.h"
+#include "app/environment.h"
 #include "app/handlers.h"
 #include "app/key_watch.h"
 #include "app/machine.h"
 #include "app/model_names.h"
 #include "app/model_options.h"
 #include "app/network_config.h"
+#include "app/otlp_exporter.h"
+#include "app/otlp_settings.h"
 #include "app/server_hooks.h"
 #include "app/service.h"
 #include "app/stream_reader.h"
@@ -91,6 +94,7 @@ std::vector<ModelDescription> describe_models(const Config& config, const Tier& 
 Service::Service(const Config& config_in, const Clock& clock_in)
     : config(config_in),
       clock(clock_in),
+      began(clock_in.wall()),
       admission(config_in.limits.requests_max),
       registry({.instance_id = config_in.instance.id, .pool = config_in.instance.pool},
                metric_table(), config_in.metrics.series_max),
@@ -103,7 +107,9 @@ Service::Service(const Config& config_in, const Clock& clock_in)
       retry_advice(os_random_seed()),
       addresses(address_rules(config.server), os_random_seed()),
       keys({&config, &clock, &metrics, os_random_seed()}),
-      limits(config, clock) {
+      limits(config, clock),
+      tracing({exports_traces(config.otlp), config.otlp.sample_ratio, os_random_seed()}),
+      spans(exports_traces(config.otlp) ? config.otlp.spans_max : 0) {
   // One that is wrong is refused by Server::load().
   if (auto made = make_live_config(config); made.ok()) live.set(std::move(made).value());
   limits.on_cost([this](std::string_view tenant, std::uint64_t micros) {
@@ -143,6 +149,7 @@ struct Server::Parts {
   }
 
   Result<void> read_certificate();
+  Result<void> export_telemetry();
   void use(std::shared_ptr<LiveConfig> live);
   void watch_hangups();
   Awaitable<Result<ConfigChanges>> reload();
@@ -162,9 +169,11 @@ struct Server::Parts {
   asio::signal_set hangups;
   asio::steady_timer timer;
   std::optional<HttpServer> http;
-  std::unique_ptr<AdminApi> admin;       // null: none
-  std::shared_ptr<TlsKeeper> tls;        // null: no TLS
-  std::unique_ptr<ConfigKeeper> keeper;  // null: the configuration stays as it was
+  std::unique_ptr<AdminApi> admin;         // null: none
+  std::shared_ptr<TlsKeeper> tls;          // null: no TLS
+  std::unique_ptr<ConfigKeeper> keeper;    // null: the configuration stays as it was
+  Endpoint endpoint;                       // of listen()
+  std::shared_ptr<OtlpExporter> exporter;  // null: nothing is exported
   bool draining = false;
   bool stopping = false;
 };
@@ -200,12 +209,26 @@ Result<void> Server::Parts::read_certificate() {
   return {};
 }
 
+Result<void> Server::Parts::export_telemetry() {
+  const OtlpConfig& config = service.config.otlp;
+  if (!exports_traces(config) && !exports_metrics(config)) return {};
+  OtlpExporterParts parts;
+  parts.service = &service;
+  parts.server = endpoint;
+  parts.environment = process_environment();
+  parts.seed = os_random_seed();
+  ZH_ASSIGN_OR_RETURN(exporter, OtlpExporter::open(std::move(parts), io.get_executor()));
+  OtlpExporter::start(exporter);
+  return {};
+}
+
 // I/O thread, or before it runs. What was begun under the old one is served by it to its end.
 void Server::Parts::use(std::shared_ptr<LiveConfig> live) {
   live->models = describe_models(live->config, service.tier());
   for (ModelDescription& model : live->models) {
     model.abilities.batch = service.batches != nullptr && model.max_tokens > 0;
   }
+  live->slo = make_slo_metrics(service.registry, live->objectives, service.tier().name());
   const Config& config = live->config;
   service.limits.set(live->limits, config.instance.labels);
   service.addresses.set_rules(address_rules(config.server));
@@ -218,8 +241,10 @@ void Server::Parts::use(std::shared_ptr<LiveConfig> live) {
 Result<Endpoint> Server::listen() {
   if (serves_tls(parts_->service.config)) ZH_RETURN_IF_ERROR(parts_->read_certificate());
   const ServerConfig& config = parts_->service.config.server;
-  if (!config.unix_socket.empty()) return parts_->http->listen_unix(config.unix_socket);
-  return parts_->http->listen_tcp(config.host, config.port);
+  ZH_ASSIGN_OR_RETURN(parts_->endpoint, config.unix_socket.empty()
+                                            ? parts_->http->listen_tcp(config.host, config.port)
+                                            : parts_->http->listen_unix(config.unix_socket));
+  return parts_->endpoint;
 }
 
 Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> embedding_model,
@@ -227,6 +252,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(check_alias_targets(service.config.model, model->info().name));
   ZH_ASSIGN_OR_RETURN(std::shared_ptr<LiveConfig> live, make_live_config(service.config));
+  ZH_RETURN_IF_ERROR(check_objective_tiers(live->objectives, model->info().name));
   TierParts parts;
   parts.embedding_model = std::move(embedding_model);
   parts.clock = &service.clock;
@@ -254,7 +280,7 @@ Result<void> Server::load(std::unique_ptr<Model> model, std::unique_ptr<Model> e
   });
   ZH_RETURN_IF_ERROR(precompile_constraints(service));
   service.tier().start();
-  return {};
+  return parts_->export_telemetry();
 }
 
 Result<void> Server::keep_batches(const std::filesystem::path& folder) {
@@ -270,7 +296,9 @@ Result<void> Server::keep_batches(const std::filesystem::path& folder) {
 Result<void> Server::keep_usage(const std::filesystem::path& folder) {
   Service& service = parts_->service;
   ZH_RETURN_IF_ERROR(service.limits.keep(folder, parts_->io.get_executor()));
-  service.limits.forget_gone(*service.keys.ring().get());
+  const std::shared_ptr<const KeyRing> ring = service.keys.ring().get();
+  service.limits.adopt_old_rows(ring);
+  service.limits.forget_gone(*ring);
   return {};
 }
 
@@ -433,6 +461,7 @@ void Server::Parts::end() {
   timer.expires_after(kFlushTime);
   timer.async_wait([this](const boost::system::error_code&) {
     http->close_all();
+    if (exporter) exporter->finish();
     guard.reset();
   });
 }

@@ -3,6 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "app/admin_api.h"
 #include "app/key_watch.h"
@@ -184,6 +187,66 @@ TEST(AdminToken, IsMadeOnceAndReadableByItsOwnerAlone) {
   EXPECT_EQ(admin_token(config).value(), "long enough for a token");
   fs::permissions(config.token_file, fs::perms::group_read, fs::perm_options::add);
   EXPECT_NE(admin_token(config).error().message.find("chmod 600"), std::string::npos);
+}
+
+// ---- Whose metrics ----
+
+class ServerMetricsOfTenants : public testing::Test {
+ protected:
+  ServerMetricsOfTenants() {
+    TestServerOptions options;
+    options.model = never_ends();
+    options.keys = folder_.path() / "keys.sqlite";
+    options.admin_token = kAdminToken;
+    options.configure = [](Config& config) {
+      config.metrics.operator_tenants = {"ops"};
+      config.metrics.labels = {"channel"};
+    };
+    server_.emplace(options);
+    for (const char* tenant : {"art", "lawyers", "ops"}) {
+      admin("POST", "/admin/tenants", std::string(R"({"name":")") + tenant + R"("})");
+      keys_[tenant] = text_at(
+          admin("POST", "/admin/keys", std::string(R"({"tenant":")") + tenant + R"("})").json(),
+          "/key");
+    }
+    for (const char* tenant : {"art", "lawyers"}) {
+      const std::string body = std::string(R"({"max_tokens":3,"metadata":{"channel":"of-)") +
+                               tenant + R"("},"messages":[{"role":"user","content":"Hi"}]})";
+      EXPECT_EQ(ask(*server_, {"/v1/messages", body, header(tenant)}).status, 200);
+    }
+    server_->settle();
+  }
+  Answer admin(const std::string& method, const std::string& path, const std::string& body = "") {
+    return ask_admin(*server_, {path, body, "", method}, kAdminToken);
+  }
+  std::string header(const std::string& tenant) { return "x-api-key: " + keys_[tenant] + "\r\n"; }
+  std::string page_for(const std::string& tenant) {
+    const Answer page = ask(*server_, {"/metrics", "", header(tenant), "GET"});
+    EXPECT_EQ(page.status, 200);
+    return page.body;
+  }
+
+  TestFolder folder_;
+  std::optional<RunningServer> server_;
+  std::map<std::string, std::string> keys_;
+};
+
+TEST_F(ServerMetricsOfTenants, AKeyReadsThoseOfItsOwnTenantAndOfTheInstance) {
+  const std::string page = page_for("art");
+  EXPECT_NE(page.find("zerohop_tenant_tokens_total{"), page.npos);
+  EXPECT_NE(page.find(R"(tenant="art")"), page.npos);
+  EXPECT_EQ(page.find("lawyers"), page.npos) << "neither its name nor what it calls its channels";
+  EXPECT_NE(page.find("zerohop_engine_steps_total{"), page.npos);
+  EXPECT_EQ(ask(*server_, {"/metrics", "", "", "GET"}).status, 401);
+}
+
+TEST_F(ServerMetricsOfTenants, OperatorsAndTheAdminListenerReadAll) {
+  for (const std::string& page : {page_for("ops"), admin("GET", "/metrics").body}) {
+    for (const char* shown : {R"(tenant="art")", R"(tenant="lawyers")", R"(channel="of-lawyers")",
+                              "zerohop_engine_steps_total{"}) {
+      EXPECT_NE(page.find(shown), page.npos) << shown;
+    }
+  }
 }
 
 }  // namespace

@@ -133,6 +133,11 @@ TEST(ServerConstraints, AnAnswerThatCannotBeFinishedIsRefused) {
       R"({"max_tokens":5,"messages":[{"role":"user","content":"Go"}],)" + format(kPoint) + "}");
   EXPECT_EQ(refused.status, 400);
   EXPECT_NE(refused.body.find("max_tokens"), std::string::npos) << refused.body;
+  const auto refusals = [&](const std::string& outcome) {
+    return metric(server, "zerohop_constraint_answers_total", "outcome=\"" + outcome + "\"");
+  };
+  EXPECT_EQ(refusals("refused_early"), 1);
+  EXPECT_EQ(refusals("refused"), 0) << "the engine has not seen it";
   // The shortest one just fits.
   const json::value shortest =
       post(
@@ -140,6 +145,7 @@ TEST(ServerConstraints, AnAnswerThatCannotBeFinishedIsRefused) {
           R"({"max_tokens":20,"messages":[{"role":"user","content":"Go"}],)" + format(kPoint) + "}")
           .json();
   expect_point(json::parse(text_at(shortest, "/content/0/text")));
+  EXPECT_EQ(refusals("refused_early"), 1);
 }
 
 // Unless a tool itself insists.

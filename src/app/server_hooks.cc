@@ -26,6 +26,7 @@ constexpr std::size_t kClientIdBytesMax = 128;
 HttpResponse error_response(Service& service, const RequestHead* head,
                             const RequestContext& context, Error error) {
   tell_when_to_come_back(service, error);
+  if (head != nullptr) note_refused(service, *head, context, error);
   const bool openai = head != nullptr && is_openai_path(head->path);
   const int status = error.code == ErrorCode::kOverloaded ? overload_status(head, context)
                                                           : error_traits(error.code).status;
@@ -134,6 +135,7 @@ std::optional<HttpResponse> on_request(Service& service, const RequestHead& head
                                        std::shared_ptr<void>& ticket) {
   std::shared_ptr<RequestContext> context = make_request_context(service);
   ticket = context;
+  context->trace = service.tracing.begin(head);
   note_gateways(service, head);
   const Result<void> checked = service.addresses.take_request(head.peer, service.clock.now());
   if (checked.ok()) return std::nullopt;
@@ -188,12 +190,20 @@ void append_limits(Service& service, const RequestHead& request, const RequestCo
       HeaderField{"anthropic-limit-output-tokens", std::to_string(grant->output_cap)});
 }
 
+// So that a client finds this request in the traces and in the log.
+void append_trace(const RequestTrace& trace, ResponseHead& head) {
+  if (!trace.valid()) return;
+  head.headers.push_back(HeaderField{"traceparent", trace.traceparent()});
+  if (!trace.state.empty()) head.headers.push_back(HeaderField{"tracestate", trace.state});
+}
+
 void decorate(Service& service, const ExchangeContext& exchange, ResponseHead& head) {
   const RequestContext& context = ensure_context(service, exchange);
   const Duration spent = service.clock.now() - exchange.received_at;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(spent).count();
   head.headers.push_back(HeaderField{"request-id", context.request_id});
   head.headers.push_back(HeaderField{"anthropic-request-id", context.request_id});
+  append_trace(context.trace, head);
   for (const HeaderField& field : context.live->identity.reply_headers()) {
     head.headers.push_back(field);
   }

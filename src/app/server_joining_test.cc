@@ -148,6 +148,92 @@ TEST_F(ServerJoining, BeginsAnewWhenTheFirstIsOver) {
   EXPECT_NE(text_at(one.json(), "/id"), text_at(two.json(), "/id"));
 }
 
+// ---- Each has its own deadline ----
+
+const std::string kSoon = "anthropic-deadline-ms: 1500\r\n";
+
+TEST_F(ServerJoining, TheFirstOnesDeadlineIsNotTheOthers) {
+  for (const std::string& body : {kWhole, kStream}) {
+    SCOPED_TRACE(body);
+    Gate gate(0);
+    const RunningServer server(TestServerOptions{.model = never_ends(), .gate = &gate});
+    Socket first(server.port());
+    first.send(bytes_of({"/v1/messages", body, kId + kSoon}));
+    ASSERT_TRUE(eventually([&] { return gate.reached(); }));
+    Socket second(server.port());
+    second.send(bytes_of({"/v1/messages", body, kId}));
+    ASSERT_TRUE(
+        eventually([&] { return metric(server, "zerohop_requests_joined_total", "") == 1; }));
+    const std::string late = read(first).body;
+    EXPECT_NE(late.find("deadline"), late.npos) << late;
+    gate.open();
+    const Answer whole = read(second);
+    EXPECT_EQ(whole.status, 200);
+    EXPECT_NE(whole.body.find("max_tokens"), whole.body.npos) << "it came to its end";
+    server.settle();
+    EXPECT_EQ(server.snapshot().output_tokens, 30u);
+    EXPECT_EQ(server.snapshot().deadlines_refused, 0u);
+  }
+}
+
+TEST_F(ServerJoining, AJoinersDeadlineIsItsOwn) {
+  const auto first = send(kStream);
+  ASSERT_TRUE(computes());
+  const auto second = send(kStream, kId + kSoon);
+  ASSERT_TRUE(joined(1));
+  const std::string late = read(*second).body;
+  EXPECT_NE(late.find("event: error"), late.npos) << late;
+  EXPECT_NE(late.find("deadline"), late.npos) << late;
+  EXPECT_EQ(late.find("message_stop"), late.npos);
+  gate_.open();
+  EXPECT_NE(read(*first).body.find("message_stop"), std::string::npos);
+  EXPECT_EQ(computed(), 1u);
+}
+
+TEST_F(ServerJoining, TheDeadlineOfTheLastOneThatIsLeftHoldsAgain) {
+  auto first = send(kWhole);
+  ASSERT_TRUE(computes());
+  const auto second = send(kWhole, kId + kSoon);
+  ASSERT_TRUE(joined(1));
+  first.reset();
+  ASSERT_TRUE(in_flight(1));
+  // The engine ends it, as soon as it gets out of its step.
+  const SteadyClock clock;
+  const TimePoint over = clock.now() + std::chrono::milliseconds(1500);
+  ASSERT_TRUE(eventually([&] { return clock.now() > over; }));
+  gate_.open();
+  const Answer late = read(*second);
+  EXPECT_NE(late.status, 200);
+  EXPECT_NE(late.body.find("deadline"), late.body.npos) << late.body;
+  EXPECT_EQ(computed(), 0u);
+}
+
+// ---- What is counted ----
+
+TEST_F(ServerJoining, CountsItsTokensOnceWhoeverLeavesFirst) {
+  auto first = send(kStream);
+  ASSERT_TRUE(computes());
+  const auto second = send(kStream);
+  ASSERT_TRUE(joined(1));
+  const auto third = send(kStream);
+  ASSERT_TRUE(joined(2));
+  first.reset();
+  ASSERT_TRUE(in_flight(2));
+  gate_.open();
+  read(*second);
+  read(*third);
+  EXPECT_EQ(computed(), 1u);
+  EXPECT_EQ(metric(server_, "zerohop_tenant_tokens_total", R"(kind="output")"), 30);
+}
+
+TEST_F(ServerJoining, CountsAllAnswersOfARequest) {
+  gate_.open();
+  const std::string three = R"({"n":3,)" + kTurn + "}";
+  EXPECT_EQ(read(*send(three, "", "/v1/chat/completions")).status, 200);
+  server_.settle();
+  EXPECT_EQ(metric(server_, "zerohop_tenant_tokens_total", R"(kind="output")"), 90);
+}
+
 TEST_F(ServerJoining, TellsEverybodyWhyThereIsNoAnswer) {
   gate_.open();
   const std::string body = R"({"max_tokens":"many"})";

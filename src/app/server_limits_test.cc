@@ -313,6 +313,25 @@ TEST_F(ServerUsage, RemembersSpentBudgetsThroughARestart) {
   EXPECT_EQ(answer.header("anthropic-ratelimit-tokens-remaining"), std::to_string(300 - used));
 }
 
+// Of a whole answer nobody has read a word by then.
+TEST_F(ServerUsage, BillsAClientThatLeftAWholeAnswer) {
+  {
+    const RunningServer server(kept({}));
+    {
+      Socket client(server.port());
+      client.send(bytes_of({"/v1/messages", body_of("Hi", 900), ""}));
+      EXPECT_TRUE(eventually([&] { return server.snapshot().output_tokens > 5; }));
+      client.close_hard();
+    }
+    server.settle();
+    EXPECT_TRUE(eventually([&] { return server.snapshot().running() == 0; }));
+  }
+  const std::vector<LedgerSum> found = sums({});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_GT(found[0].tokens.uncached_input, 0u);
+  EXPECT_GT(found[0].tokens.output, 0u);
+}
+
 TEST_F(ServerUsage, BillsAClientThatLeftForWhatItWasServed) {
   {
     const RunningServer server(kept({}));

@@ -127,6 +127,17 @@ TEST(ServerMetrics, OnlyAStreamHasTheTimeToItsFirstToken) {
   EXPECT_GT(metric(server, "cortex_cuda_stream_latency_seconds_count", R"(stage="write")"), 0);
 }
 
+// Nobody reads it before its end, and yet each of its tokens has its time.
+TEST(ServerMetrics, AWholeAnswerIsTimedByItsTokens) {
+  const RunningServer server(never_ends());
+  ASSERT_EQ(post(server, "/v1/messages", kBody).status, 200);
+  server.settle();
+  EXPECT_GE(metric(server, "zerohop_itl_seconds_count", R"(class="standard")"), 2);
+  EXPECT_EQ(metric(server, "zerohop_ttft_seconds_count", R"(class="standard")"), 1);
+  EXPECT_LT(metric(server, "zerohop_ttft_seconds_sum", R"(class="standard")"),
+            metric(server, "zerohop_e2e_seconds_sum", R"(class="standard")"));
+}
+
 TEST(ServerMetrics, LabelsOfMetadataCountWhereTheyAreAllowed) {
   TestServerOptions options;
   options.model = never_ends();
@@ -138,6 +149,14 @@ TEST(ServerMetrics, LabelsOfMetadataCountWhereTheyAreAllowed) {
       metric(server, "zerohop_label_requests_total", R"(label="channel",value="web",outcome="ok")"),
       1);
   EXPECT_EQ(metric(server, "chat_completion_success_rate", R"(channel="web")"), 1);
+  ASSERT_EQ(post(server, "/v1/completions",
+                 R"({"prompt":"Hi","max_tokens":6,"metadata":{"channel":"desk"}})")
+                .status,
+            200);
+  server.settle();
+  EXPECT_EQ(metric(server, "zerohop_label_requests_total",
+                   R"(label="channel",value="desk",outcome="ok")"),
+            1);
   EXPECT_EQ(get(server, "/metrics").body.find("refund"), std::string::npos);
 }
 

@@ -31,9 +31,10 @@ class StandingServer {
                                       },
                                   .gate = &gate_}) {}
 
-  void send(const std::string& headers = "") {
+  void send(const std::string& headers = "") { send(TestRequest{"/v1/messages", kBody, headers}); }
+  void send(const TestRequest& request) {
     sockets_.push_back(std::make_unique<Socket>(server_.port()));
-    sockets_.back()->send(bytes_of({"/v1/messages", kBody, headers}));
+    sockets_.back()->send(bytes_of(request));
   }
   /// One request runs, so many wait.
   bool fill(std::uint32_t waiting, const std::string& headers = "") {
@@ -80,6 +81,37 @@ TEST(ServerQueue, RefusesWhatTheQueueHasNoRoomFor) {
   // What needs no place in the engine is served.
   EXPECT_EQ(standing.ask_once("", "/v1/messages/count_tokens").status, 200);
   EXPECT_EQ(metric(standing.server(), "zerohop_queue_refusals_total", R"(cause="requests")"), 2);
+}
+
+// Several answers to one prompt: as many places, and all of them or none.
+const TestRequest kThree{"/v1/chat/completions", R"({"n":3,)" + std::string(kBody).substr(1), ""};
+
+TEST(ServerQueue, CountsThePromptOfSeveralAnswersOnce) {
+  StandingServer standing([](Config&) {});
+  ASSERT_TRUE(standing.fill(1));
+  const auto tokens = [&] {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : standing.server().snapshot().queued_tokens_by_class) sum += one;
+    return sum;
+  };
+  const std::uint64_t prompt = tokens();
+  ASSERT_GT(prompt, 3u);
+  standing.send(kThree);
+  ASSERT_TRUE(eventually([&] { return standing.server().snapshot().queued == 4; }));
+  EXPECT_EQ(tokens(), 2 * prompt + 2);
+}
+
+TEST(ServerQueue, TakesSeveralAnswersTogetherOrNotAtAll) {
+  StandingServer standing([](Config& config) { config.queue.requests_max = 4; });
+  ASSERT_TRUE(standing.fill(2));
+  const Answer refused = ask(standing.server(), kThree);
+  EXPECT_EQ(refused.status, 529);
+  expect_advice(refused);
+  EXPECT_EQ(standing.server().snapshot().queued, 2u);
+  standing.gate().open();
+  standing.server().settle();
+  EXPECT_EQ(standing.server().snapshot().cancelled_queued, 0u) << "some were taken and let go";
+  EXPECT_EQ(ask(standing.server(), kThree).status, 200);
 }
 
 TEST(ServerQueue, GivesNoTenantTheWholeQueue) {
@@ -130,6 +162,27 @@ TEST(ServerQueue, RefusesWhoWouldWaitTooLong) {
                          R"("messages":[{"role":"user","content":"Hi"}]})",
                          ""}));
   EXPECT_TRUE(eventually([&] { return standing.server().snapshot().queued == 1; }));
+}
+
+TEST(ServerQueue, RefusesARepetitionAtItsHeadUntilItsTime) {
+  StandingServer standing([](Config& config) { config.queue.requests_max = 1; });
+  ASSERT_TRUE(standing.fill(1));
+  const std::string first = "x-stainless-retry-count: 0\r\n";
+  const std::string again = "x-stainless-retry-count: 1\r\n";
+  const Answer refused = standing.ask_once(first);
+  EXPECT_EQ(refused.status, 529);
+  const Answer repeated = standing.ask_once(again);
+  EXPECT_EQ(repeated.status, 529);
+  EXPECT_NE(repeated.body.find("before its time"), repeated.body.npos) << repeated.body;
+  EXPECT_LE(std::stoi(repeated.header("retry-after-ms")),
+            std::stoi(refused.header("retry-after-ms")));
+  EXPECT_EQ(metric(standing.server(), "zerohop_queue_refusals_total", R"(cause="repeated")"), 1);
+  EXPECT_EQ(metric(standing.server(), "zerohop_queue_refusals_total", R"(cause="requests")"), 1);
+  // A new request is looked at as ever, and so is a repetition once a place is free.
+  EXPECT_EQ(standing.ask_once().body.find("before its time"), std::string::npos);
+  standing.gate().open();
+  standing.server().settle();
+  EXPECT_EQ(standing.ask_once(again).status, 200);
 }
 
 TEST(ServerQueue, SaysOverloadWithTheStatusThatIsConfigured) {

@@ -273,6 +273,18 @@ std::vector<Probe> wire_probes() {
       {"wire.heartbeat", "empty_delta", {}, snapshot([](const LiveConfig& live) {
          return std::to_string(static_cast<int>(live.wire_profiles.find("").heartbeat));
        })},
+      {"metrics.operator_tenants", "[ops]", {}, snapshot([](const LiveConfig& live) {
+         return std::to_string(live.config.metrics.operator_tenants.size());
+       })},
+      {"slo.objectives",
+       "{up: {indicator: availability, target: 0.9}}",
+       {},
+       [](const ReloadedServer& server) {
+         message(server);
+         server->settle();
+         return std::to_string(metric(*server, "zerohop_slo_total",
+                                      R"(objective="up",tier="fake",class="standard")"));
+       }},
       {"wire.default_stop_sequences", "[Four]", {}, text_of_answer()},
       {"wire.profiles", "{classic: strict=true}", classic, status_to(no_length)},
       {"wire.version_profiles",
@@ -387,6 +399,9 @@ TEST(ServerReload, KeepsTheOldConfigurationEntirelyWhenTheNewOneIsWrong) {
        "z.yaml:4: instance.label_headers: there is no label 'a'"},
       {"wire:\n  strict: true\nmodel:\n  aliases: {a: nobody}\n",
        "z.yaml:4: model.aliases: 'a' maps to 'nobody'"},
+      {"wire:\n  strict: true\nslo:\n  objectives:\n"
+       "    up: {indicator: availability, tier: big, target: 0.9}\n",
+       "z.yaml:5: slo.objectives: 'up': tier: 'big' does not run here"},
   };
   for (const auto& [text, message] : wrong) {
     server.write(text);

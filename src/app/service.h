@@ -20,8 +20,11 @@
 #include "app/live_requests.h"
 #include "app/machine_rates.h"
 #include "app/model_preparation.h"
+#include "app/refused_repeats.h"
 #include "app/request_history.h"
+#include "app/request_trace.h"
 #include "app/retry_advice.h"
+#include "app/span_queue.h"
 #include "app/tier.h"
 #include "app/worker_pool.h"
 #include "base/check.h"
@@ -44,6 +47,7 @@ struct Service {
   // Constant while the server runs
   const Config config;  ///< of the start: for keys that only a restart changes
   const Clock& clock;
+  const WallTime began;          ///< since when metrics are counted
   ModelPreparation preparation;  ///< set before the first request
   MachineRates machine;          ///< likewise; zeros: not measured
 
@@ -62,6 +66,7 @@ struct Service {
   CacheMisses misses;
   JoinableAnswers joinable;
   RetryAdvice retry_advice;
+  RefusedRepeats refused_repeats;
   LiveRequests live_requests;
   RequestHistory history;
   AddressLimits addresses;
@@ -69,6 +74,8 @@ struct Service {
   ProgressWatch progress;
   KeyGate keys;
   LimitService limits;
+  RequestTracing tracing;
+  SpanQueue spans;  ///< read by the exporter (otlp_exporter.h), which the server owns
 
   /// Set before the first request is accepted: addresses are bound before a model is loaded, so
   /// that a taken port is known at once.

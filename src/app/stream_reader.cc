@@ -1,7 +1,6 @@
 #include "app/stream_reader.h"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
@@ -12,8 +11,10 @@ namespace zerohop {
 namespace asio = boost::asio;
 
 void IoWaker::wake(std::vector<std::shared_ptr<TokenStream>> streams) {
-  asio::post(executor_, [streams = std::move(streams)] {
-    for (const std::shared_ptr<TokenStream>& stream : streams) stream->notify_readable();
+  mailbox_.post(executor_, [&turns = turns_, streams = std::move(streams)] {
+    turns.run([&streams] {
+      for (const std::shared_ptr<TokenStream>& stream : streams) stream->notify_readable();
+    });
   });
 }
 
@@ -25,8 +26,7 @@ StreamReader::StreamReader(const asio::any_io_executor& executor,
   for (std::shared_ptr<TokenStream>& stream : streams) {
     Choice& choice = choices_.emplace_back();
     choice.stream = std::move(stream);
-    choice.stream->set_on_readable([this, index = choices_.size() - 1] {
-      choices_[index].readable = true;
+    choice.stream->set_on_readable([this] {
       timer_.cancel();
       if (on_events_) on_events_();
     });
@@ -54,14 +54,19 @@ Awaitable<void> StreamReader::read(Duration silence, std::vector<ChoiceEvent>& e
 void StreamReader::read_now(std::vector<ChoiceEvent>& events) {
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     Choice& choice = choices_[i];
-    if (choice.ended || !std::exchange(choice.readable, false)) continue;
+    if (choice.ended) continue;
     choice.ended = choice.stream->read(scratch_);
     if (choice.ended) --open_;
-    for (Event& event : scratch_) {
-      events.push_back(ChoiceEvent{static_cast<std::uint32_t>(i), std::move(event)});
+    for (TimedEvent& timed : scratch_) {
+      events.push_back(ChoiceEvent{static_cast<std::uint32_t>(i), std::move(timed.event),
+                                   std::move(timed.came_at)});
     }
     scratch_.clear();
   }
+}
+
+void StreamReader::set_deadline(std::optional<TimePoint> deadline) {
+  for (const Choice& choice : choices_) choice.stream->set_deadline(deadline);
 }
 
 void StreamReader::interrupt() {

@@ -187,6 +187,7 @@ Result<PreparedGeneration> Tier::prepare(const Conversation& conversation,
 
 Result<std::shared_ptr<TokenStream>> Tier::submit(PreparedGeneration prepared) {
   std::shared_ptr<TokenStream> stream = loop_->make_stream();
+  if (prepared.read_at_end) stream->wake_at_end(clock_);
   prepared.request.stream = stream;
   prepared.request.submitted_at = clock_.now();
   ZH_RETURN_IF_ERROR(loop_->submit(std::move(prepared.request)));

@@ -50,7 +50,8 @@ struct TierParts {
 
 /// A request that has become tokens and rules, ready for the engine.
 struct PreparedGeneration {
-  EngineRequest request;  ///< without its stream
+  EngineRequest request;     ///< without its stream
+  bool read_at_end = false;  ///< nothing of it leaves before its end: TokenStream::wake_at_end()
 };
 
 /// The stop sequences of a request, compiled once for all its answers.

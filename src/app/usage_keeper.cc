@@ -127,6 +127,18 @@ void UsageKeeper::erase(GoneOwners gone) {
   });
 }
 
+// What the disk refuses now is adopted at the next start.
+void UsageKeeper::adopt(Ledger::OwnerOf owner_of) {
+  asio::post(thread_, [this, owner_of = std::move(owner_of)] {
+    const StoreResult<std::int64_t> adopted = ledger_->adopt(owner_of);
+    if (!adopted.ok()) return void(report(adopted.error(), ledger_complaint_));
+    if (*adopted > 0) {
+      log_info("gave usage of an earlier version its tenants",
+               {{"rows", std::to_string(*adopted)}});
+    }
+  });
+}
+
 void UsageKeeper::clean() {
   erase_gone();
   drop_old();
@@ -150,11 +162,14 @@ void UsageKeeper::erase_gone() {
   }
 }
 
-// Once a day.
+// Once a day. Budgets of keys and tenants that are no more end with their period.
 void UsageKeeper::drop_old() {
   const WallTime now = parts_.clock->wall();
-  const PeriodNumber today = calendar_at(now).day;
+  const CalendarTime calendar = calendar_at(now);
+  const PeriodNumber today = calendar.day;
   if (today == cleaned_day_) return;
+  const StoreResult<std::int64_t> over = journal_->drop_over(calendar);
+  if (!over.ok()) return void(report(over.error(), journal_complaint_));
   const StoreResult<std::int64_t> dropped = ledger_->drop_before(now - parts_.kept);
   if (!dropped.ok()) return void(report(dropped.error(), ledger_complaint_));
   cleaned_day_ = today;

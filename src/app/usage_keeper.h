@@ -68,6 +68,8 @@ class UsageKeeper {
   void add(LedgerRow row);
   /// Sums of the ledger, the last row included. Errors: Ledger::sums().
   Awaitable<Result<std::vector<LedgerSum>>> sums(LedgerQuery query);
+  /// Ledger::adopt(), once; any thread.
+  void adopt(Ledger::OwnerOf owner_of);
   /// Forgets them on the disk; the limiter has done so. What the disk refuses is tried again.
   /// Any thread.
   void erase(GoneOwners gone);

@@ -100,6 +100,22 @@ TEST_F(UsageKeeperTest, ErasesWhoIsGoneFromBothBooks) {
   EXPECT_EQ(left("key_3"), 1'000u);
 }
 
+TEST_F(UsageKeeperTest, DropsBudgetsWhosePeriodIsOver) {
+  {
+    const auto keeper = open();
+    spend("key_1", 3);
+  }
+  limiter.forget_if([](const LimitIdentity&) { return true; });
+  clock.advance(hours(24 * 70));
+  open().reset();
+  DatabaseOptions file;
+  file.path = (folder.path() / "usage" / "budgets.sqlite").string();
+  const auto database = Database::open(file, std::vector<std::string_view>(2, "")).value();
+  Statement row = database->prepare("SELECT count(*) FROM budgets").value();
+  ASSERT_TRUE(*row.step());
+  EXPECT_EQ(row.integer(0), 0);
+}
+
 TEST_F(UsageKeeperTest, IsForOneProcessAtATime) {
   const auto first = open();
   UsageKeeperParts parts;

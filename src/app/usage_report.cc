@@ -15,6 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kLabelPrefix = "label:";
+constexpr std::string_view kTenantNumber = "tenant_number";
 
 std::optional<int> digits(std::string_view text) {
   int number = 0;
@@ -133,6 +134,7 @@ std::string usage_csv(const LedgerGrouping& by, const std::vector<LedgerSum>& su
   for (const TextColumn& column : kTextColumns) {
     if (by.*column.wanted) add(column.name);
   }
+  if (by.tenant) add(kTenantNumber);
   for (const std::string& name : by.labels) add(name);
   for (const NumberColumn& column : kNumberColumns) add(column.name);
   end_line();
@@ -140,6 +142,7 @@ std::string usage_csv(const LedgerGrouping& by, const std::vector<LedgerSum>& su
     for (const TextColumn& column : kTextColumns) {
       if (by.*column.wanted) add(sum.*column.text);
     }
+    if (by.tenant) add(std::to_string(sum.tenant_number.value));
     for (const std::string& value : sum.labels) add(value);
     for (const NumberColumn& column : kNumberColumns) add(std::to_string(column.number(sum)));
     end_line();
@@ -154,6 +157,7 @@ std::string usage_json(const LedgerGrouping& by, const std::vector<LedgerSum>& s
     for (const TextColumn& column : kTextColumns) {
       if (by.*column.wanted) row[column.name] = sum.*column.text;
     }
+    if (by.tenant) row[kTenantNumber] = sum.tenant_number.value;
     if (!by.labels.empty()) {
       json::object labels;
       for (std::size_t i = 0; i < by.labels.size(); ++i) labels[by.labels[i]] = sum.labels[i];

@@ -25,8 +25,9 @@ struct UsageOptions {
 /// Errors: kInvalidRequest with `by`, `from` or `until` as field.
 Result<LedgerQuery> usage_query(const UsageOptions& options);
 
-/// RFC 4180: a line of names, then a line for each sum. Columns are what the query groups by, then
-/// requests, uncached_input_tokens, cached_input_tokens, output_tokens, money_micros.
+/// RFC 4180: a line of names, then a line for each sum. Columns are what the query groups by, with
+/// tenant_number beside tenants (of two with one name, which it is), then requests,
+/// uncached_input_tokens, cached_input_tokens, output_tokens, money_micros.
 std::string usage_csv(const LedgerGrouping& by, const std::vector<LedgerSum>& sums);
 
 /// `{"usage":[{…},…]}` with the same names; labels stand in an object `labels`.

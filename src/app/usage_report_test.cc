@@ -59,6 +59,20 @@ TEST(UsageReport, WritesCsvWithQuotesWhereTheyAreNeeded) {
             "requests,uncached_input_tokens,cached_input_tokens,output_tokens,money_micros\r\n");
 }
 
+TEST(UsageReport, TellsTenantsOfOneNameApart) {
+  LedgerGrouping by;
+  by.tenant = true;
+  LedgerSum one = sum("");
+  one.tenant = "acme";
+  one.tenant_number = TenantId{1'234'567};
+  one.labels.clear();
+  EXPECT_EQ(usage_csv(by, {one}),
+            "tenant,tenant_number,requests,uncached_input_tokens,cached_input_tokens,"
+            "output_tokens,money_micros\r\nacme,1234567,2,10,20,30,7\r\n");
+  EXPECT_NE(usage_json(by, {one}).find(R"({"tenant":"acme","tenant_number":1234567,"requests":2,)"),
+            std::string::npos);
+}
+
 TEST(UsageReport, WritesJsonOfTheSameNumbers) {
   LedgerGrouping by;
   by.day = true;

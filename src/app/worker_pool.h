@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "app/io_mailbox.h"
 #include "http/awaitable.h"
 
 namespace zerohop {
@@ -29,11 +30,10 @@ Awaitable<std::invoke_result_t<Work>> run_on_worker(WorkerPool& pool, Work work)
       [&](auto handler) {
         auto executor = asio::get_associated_executor(handler);
         auto guard = asio::make_work_guard(executor);
-        asio::post(pool, [&result, &work, handler = std::move(handler),
-                          guard = std::move(guard)]() mutable {
+        asio::post(pool, [&result, &work, &mailbox = IoMailbox::of(executor),
+                          handler = std::move(handler), guard = std::move(guard)]() mutable {
           result.emplace(work());
-          auto home = guard.get_executor();
-          asio::post(home, std::move(handler));
+          mailbox.post(guard.get_executor(), std::move(handler));
         });
       },
       asio::use_awaitable);

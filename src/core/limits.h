@@ -145,6 +145,13 @@ inline constexpr int kStepObjectivesMax = 2;
 /// the default model computes half of that in an inter-token objective, and the step is cut to it;
 /// texts that leave no choice for longer are rare (keys of an object, a constant).
 inline constexpr std::uint32_t kForcedTokensMax = 32;
+/// Tokens of a draft from an answer's own text, and rows of all drafts in one step. On two cores a
+/// step of the default model computes some 30 rows in half of an inter-token objective.
+inline constexpr std::uint32_t kDraftTokensMax = 32;
+inline constexpr std::uint32_t kDraftRowsMax = 32;
+/// With so many answers in a step there are no drafts unless the operator wants them always: they
+/// fill the machine by themselves (engine/draft_planner.h).
+inline constexpr std::uint32_t kDraftAnswersMax = 8;
 /// No running stream waits longer than this because somebody else sent a long prompt.
 inline constexpr std::chrono::milliseconds kItlObjective{100};
 
@@ -154,6 +161,7 @@ static_assert(kBatchResultsKept > kBatchLifetime, "a batch must end before its r
 static_assert(kInboxMax >= kRequestsMax, "an admitted request must fit the engine's inbox");
 static_assert(kBatchRowsMax >= kSequencesMax, "one decode row for every sequence must fit a batch");
 static_assert(kBatchRowsMax % kRowTile == 0);
+static_assert(kDraftTokensMax <= kDraftRowsMax && kDraftRowsMax < kBatchRowsMax);
 static_assert(kHeadBytesMax <= kPipelinedBytesMax, "a pipelined head must fit the read buffer");
 
 }  // namespace zerohop::limits

@@ -32,6 +32,19 @@ struct ConstraintCounts {
   std::uint64_t machine_bytes = 0;
 };
 
+/// What became of drafts from the answers' own texts; totals since start.
+struct DraftCounts {
+  std::uint64_t steps = 0;     ///< with a draft in them
+  std::uint64_t drafted = 0;   ///< tokens that were computed before it was known whether they come
+  std::uint64_t accepted = 0;  ///< of these, those that came
+
+  std::uint64_t rejected() const { return drafted - accepted; }
+  /// Of the drafted tokens, the share that came; 0 before the first.
+  double acceptance() const {
+    return drafted == 0 ? 0.0 : static_cast<double>(accepted) / static_cast<double>(drafted);
+  }
+};
+
 struct EngineSnapshot {
   TimePoint taken_at{};
 
@@ -108,6 +121,7 @@ struct EngineSnapshot {
   std::uint64_t cancelled_decode = 0;
   std::uint64_t embedding_tokens = 0;  ///< computed for vectors
   ConstraintCounts constraints;
+  DraftCounts drafts;
   Duration busy{};  ///< time inside steps
 
   Duration last_step{};

@@ -21,30 +21,31 @@ void EngineLoop::commit() {
 // The token comes before the books: rows whose logits are no numbers never enter them.
 void EngineLoop::commit(Sequence& sequence) {
   std::optional<Token> token;
+  sequence.draft_cells = static_cast<std::int32_t>(sequence.draft.size());
   if (sequence.logits_row) {
-    const TimePoint begin = clock_.now();
-    token = draw(sequence);
-    sampling_ += clock_.now() - begin;
+    token = draw(sequence, *sequence.logits_row);
     if (!token) {
       not_finite_.push_back(&sequence);
       return;
     }
   }
-  advance(sequence);
+  advance(sequence, sequence.step_rows);
   if (sequence.pending() > 0) return;
   if (sequence.output_limit == 0) {
     finish(sequence, sequence.limit_reason);
-  } else {
-    accept(sequence, *token);
+    return;
   }
+  const std::size_t known = sequence.tokens.size();
+  accept(sequence, *token);
+  if (!sequence.draft.empty()) follow_draft(sequence, known);
 }
 
-// The rows of this step are in cells now. What is computed again (after a park or a fault) was paid
-// for before.
-void EngineLoop::advance(Sequence& sequence) {
+// The next `rows` of its tokens are in cells now. What is computed again (after a park or a fault)
+// was paid for before.
+void EngineLoop::advance(Sequence& sequence, std::uint32_t rows) {
   const auto begin = static_cast<std::size_t>(sequence.computed);
-  cache_.grow(sequence.slot, TokenSpan(sequence.tokens).subspan(begin, sequence.step_rows), now_);
-  sequence.computed += static_cast<std::int32_t>(sequence.step_rows);
+  cache_.grow(sequence.slot, TokenSpan(sequence.tokens).subspan(begin, rows), now_);
+  sequence.computed += static_cast<std::int32_t>(rows);
   FaultFinder::acquit_if_past(sequence);
   if (sequence.computed > sequence.charged) {
     const auto tokens = static_cast<std::uint32_t>(sequence.computed - sequence.charged);
@@ -52,16 +53,17 @@ void EngineLoop::advance(Sequence& sequence) {
     state_.tokens_charged += tokens;
     sequence.charged = sequence.computed;
   }
-  if (sequence.phase == Phase::kPrefill) state_.prompt_tokens_computed += sequence.step_rows;
+  if (sequence.phase == Phase::kPrefill) state_.prompt_tokens_computed += rows;
   const auto computed = static_cast<std::uint32_t>(sequence.computed);
   if (computed == sequence.usage.prompt_tokens || computed == sequence.request.marked_tokens) {
     executor_.carry_out(cache_.checkpoint(sequence.slot, now_));
   }
 }
 
-// The next token; nothing when no logit is a number.
-std::optional<Token> EngineLoop::draw(Sequence& sequence) {
-  const std::span<float> logits = context_->logits(*sequence.logits_row);
+// The next token, of the logits of that row; nothing when none of them is a number.
+std::optional<Token> EngineLoop::draw(Sequence& sequence, std::size_t row) {
+  const TimePoint begin = clock_.now();
+  const std::span<float> logits = context_->logits(row);
   SampleInput input{sequence.request.sampling};
   if (sequence.constraint) {
     limit_by_meter(sequence);
@@ -70,7 +72,9 @@ std::optional<Token> EngineLoop::draw(Sequence& sequence) {
   if (sequence.soft_bias) input.soft_bias = sequence.soft_bias->biases();
   if (sequence.counts) input.seen = sequence.counts->seen();
   if (sequence.request.top_logprobs) chances_.read(logits, *sequence.request.top_logprobs);
-  return sampler_.sample(logits, input, sequence.random);
+  const std::optional<Token> token = sampler_.sample(logits, input, sequence.random);
+  sampling_ += clock_.now() - begin;
+  return token;
 }
 
 // A sampled token, and what a constraint then leaves no choice about.
@@ -158,7 +162,7 @@ void EngineLoop::fail(Sequence& sequence, Error error, Keep keep) {
 }
 
 void EngineLoop::emit(Sequence& sequence, Event event) {
-  sequence.request.stream->push(std::move(event));
+  if (!sequence.request.stream->push(std::move(event))) return;  // nobody waits for it
   if (touched_.empty() || touched_.back() != sequence.request.stream) {
     touched_.push_back(sequence.request.stream);
   }

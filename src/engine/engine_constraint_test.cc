@@ -332,9 +332,10 @@ TEST(EngineConstraint, WritesForcedMarksAsTheControlTokensThatTheyAre) {
 
 TEST(EngineConstraint, ComputesForcedTextInFewerSteps) {
   EngineOptions each;
+  each.speculation.mode = Speculation::kOff;
+  EngineHarness fast(endless_model(), harness_context(), each);
   each.forced_tokens = 0;
   EngineHarness slow(endless_model(), harness_context(), each);
-  EngineHarness fast(endless_model(), harness_context());
   const TestConstraint constraint = keyed_values(8);
   for (EngineHarness* engine : {&slow, &fast}) {
     const auto client = engine->complete(constrained(constraint, 200, 1));

@@ -74,6 +74,7 @@ struct HarnessRequest {
   Scheduling scheduling = {};
   CacheWishes cache = {};
   std::size_t stream_bytes = 0;  ///< of its stream; 0: as the engine makes it
+  bool read_at_end = false;      ///< TokenStream::wake_at_end()
 };
 
 /// A fake model whose answers go on until something else ends them.
@@ -147,6 +148,7 @@ class EngineHarness {
       client->stream =
           std::make_shared<TokenStream>([this] { loop->ring(); }, request.stream_bytes);
     }
+    if (request.read_at_end) client->stream->wake_at_end(clock);
     EngineRequest engine_request;
     engine_request.prompt = model->tokenizer().tokenize(request.prompt, SpecialTokens::kParse);
     engine_request.max_tokens = request.max_tokens;

@@ -128,7 +128,8 @@ Result<void> EngineLoop::submit(EngineRequest request) {
     if (request.constraint) ZH_RETURN_IF_ERROR(able);
   }
   // What of it is cached the engine will know; until then it is taken for one like the others.
-  const double uncached = static_cast<double>(request.prompt.size()) * uncached_share_;
+  const double uncached =
+      request.prompt_shared ? 1 : static_cast<double>(request.prompt.size()) * uncached_share_;
   const QueueEntry entry{request.scheduling.tenant, request.scheduling.priority,
                          static_cast<std::uint32_t>(std::ceil(uncached))};
   const PressureCause cause = door_.refuses(entry.tenant, entry.priority);
@@ -200,7 +201,7 @@ bool EngineLoop::wait() {
 std::optional<Duration> EngineLoop::due_in() const {
   std::optional<TimePoint> due;
   const auto look = [&due](const Sequence& sequence) {
-    const auto deadline = sequence.request.scheduling.deadline;
+    const auto deadline = sequence.deadline();
     if (deadline && (!due || *deadline < *due)) due = deadline;
   };
   waiting_.for_each(look);
@@ -329,7 +330,9 @@ void EngineLoop::take_inbox() {
   for (EngineRequest& request : arrived_) {
     if (request.scheduling.soft_max_tokens) ++soft_allowed_;
     SequencePtr sequence = make_sequence(std::move(request));
-    books_.recount(sequence->request.queued, sequence->uncached);
+    if (!sequence->request.prompt_shared) {
+      books_.recount(sequence->request.queued, sequence->uncached);
+    }
     expect_first_token(*sequence);
     if (hopeless(*sequence, sequence->uncached)) {
       leave_unstarted(*sequence);

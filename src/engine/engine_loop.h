@@ -12,6 +12,7 @@
 //   cache/prefix_cache.h      which cells hold what, and which go
 //   engine/waiting_room.h     who waits, and who stands aside
 //   engine/batch_planner.h    how many rows of whom
+//   engine/draft_planner.h    how many guessed ones
 //   engine/park_policy.h      who gives its place away
 //   engine/pressure_ladder.h  how much is done about scarce cells
 //   engine/shed_door.h        who is refused when nothing else helps
@@ -58,6 +59,7 @@
 #include "engine/concurrency_control.h"
 #include "engine/constraints.h"
 #include "engine/cost_model.h"
+#include "engine/draft_planner.h"
 #include "engine/embedder.h"
 #include "engine/engine_options.h"
 #include "engine/engine_request.h"
@@ -133,8 +135,10 @@ class EngineLoop {
   std::uint32_t likely_uncached(std::uint32_t prompt_tokens) const {
     return static_cast<std::uint32_t>(prompt_tokens * uncached_share_.load());
   }
-  /// Whether the queue has no room for a request of `tenant`, whatever its length.
-  std::optional<QueueBound> full_for(TenantId tenant) const { return books_.full_for(tenant); }
+  /// Whether the queue has no room for so many requests of `tenant`, whatever their length.
+  std::optional<QueueBound> full_for(TenantId tenant, std::size_t requests = 1) const {
+    return books_.full_for(tenant, requests);
+  }
   /// PressureOptions::wait_max, from the next step on.
   void set_wait_max(Duration wait_max) { door_.set_wait_max(wait_max); }
 
@@ -199,6 +203,7 @@ class EngineLoop {
   void shorten_softly(Sequence& sequence) const;
   void promise_cells();
   bool reserve(Sequence& sequence);
+  bool promise(Sequence& sequence, std::uint32_t more);
 
   // Places that are given away (engine_park.cc)
   std::vector<ParkCandidate> park_candidates() const;
@@ -232,8 +237,8 @@ class EngineLoop {
   // Commit (engine_commit.cc)
   void commit();
   void commit(Sequence& sequence);
-  void advance(Sequence& sequence);
-  std::optional<Token> draw(Sequence& sequence);
+  void advance(Sequence& sequence, std::uint32_t rows);
+  std::optional<Token> draw(Sequence& sequence, std::size_t row);
   void accept(Sequence& sequence, Token token);
   bool let_out(Sequence& sequence, Token token);
   void finish(Sequence& sequence, FinishReason reason);
@@ -254,6 +259,16 @@ class EngineLoop {
   static FinishReason end_reason(const Sequence& sequence, FinishReason reason);
   static bool closed_early(const Sequence& sequence);
   void let_out_forced(Sequence& sequence);
+
+  // Drafts (engine_draft.cc)
+  void plan_drafts(Duration time);
+  bool may_draft() const;
+  void propose(Sequence& sequence);
+  void take_draft(Sequence& sequence, std::uint32_t count);
+  static std::size_t legal_length(Sequence& sequence, std::span<const Token> draft);
+  void follow_draft(Sequence& sequence, std::size_t begin);
+  static std::size_t matching(const Sequence& sequence, std::size_t begin);
+  void drop_draft(Sequence& sequence);
 
   // Failed steps (engine_recover.cc)
   void undo(DecodeStatus status);
@@ -326,6 +341,7 @@ class EngineLoop {
   std::vector<PlanInput> inputs_;           // of step_sequences_
   std::vector<std::size_t> prompts_;        // of these, those that are no decoders
   std::vector<PrefillCandidate> prefills_;  // likewise
+  std::vector<DraftOffer> offers_;          // of step_sequences_
   std::vector<BatchRow> rows_;
   StepSize step_size_;
   Duration sampling_{};  // of the tokens of this step

@@ -401,6 +401,13 @@ TEST(EngineLoop, WakesReadersOnceAStepForAllStreams) {
   EXPECT_EQ(engine.waker.wakes - before, 1u);
 }
 
+TEST(EngineLoop, WakesWhoeverReadsAtTheEndOnceForTheWholeAnswer) {
+  EngineHarness engine(never_ends(), harness_context());
+  const auto client = engine.complete({.prompt = "w", .max_tokens = 10, .read_at_end = true});
+  EXPECT_NE(client->find<Finished>(), nullptr);
+  EXPECT_EQ(engine.waker.wakes, 1u);
+}
+
 TEST(EngineLoop, EndsEverybodyWithATypedErrorWhenStopped) {
   EngineHarness engine(never_ends(), harness_context());
   std::vector<std::shared_ptr<HarnessClient>> clients;

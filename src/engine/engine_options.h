@@ -18,6 +18,7 @@
 #include "engine/park_policy.h"
 #include "engine/pressure_ladder.h"
 #include "engine/queue_books.h"
+#include "engine/speculation.h"
 #include "engine/token_stream.h"
 #include "model/model.h"
 
@@ -91,6 +92,9 @@ struct EngineOptions {
   /// Most tokens of text that a constraint leaves no choice about which one sampled token brings
   /// along (engine_constrain.cc); at most limits::kForcedTokensMax. 0: each is sampled.
   std::uint32_t forced_tokens = limits::kForcedTokensMax;
+  /// Answers that may draft need logits of more rows than there are sequences (draft_logit_rows()):
+  /// as many as logit_rows leaves.
+  SpeculationOptions speculation = {};
 
   std::function<void(const StepReport&)> on_step = {};  ///< engine thread, after each decode
   std::function<void(const CompactionReport&)> on_compaction = {};  ///< likewise, after each slice

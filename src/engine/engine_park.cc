@@ -78,6 +78,7 @@ void EngineLoop::leave_running(Sequence& sequence) {
   SequencePtr owner = std::move(*found);
   running_.erase(found);
   owner->phase = Phase::kParked;
+  owner->drafter.reset();  // made anew in less time than its memory is worth meanwhile
   owner->uncached = uncached_tokens(*owner);
   Sequence& parked = waiting_.admit(std::move(owner));
   if (!parked.lagging_since) return;
@@ -93,6 +94,7 @@ void EngineLoop::release_slot(Sequence& sequence, Keep keep) {
 
 void EngineLoop::vacate(Sequence& sequence, Keep keep) {
   ZH_CHECK(sequence.has_slot());
+  drop_draft(sequence);
   executor_.carry_out(cache_.release(sequence.slot, keep, now_));
   sequence.slot = SlotId(-1);
   sequence.computed = 0;

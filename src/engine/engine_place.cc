@@ -67,9 +67,10 @@ Sequence* EngineLoop::next_to_place() {
 
 // Not even its first token would come in time, if it started now beside all that runs.
 bool EngineLoop::hopeless(const Sequence& sequence, std::uint32_t uncached) const {
-  if (!sequence.request.scheduling.deadline || sequence.started()) return false;
+  const auto deadline = sequence.deadline();
+  if (!deadline || sequence.started()) return false;
   const ServiceQuestion question{uncached, 0, options_.itl_objective};
-  const auto latest = latest_start(state_, question, *sequence.request.scheduling.deadline);
+  const auto latest = latest_start(state_, question, *deadline);
   return latest && now_ > *latest;
 }
 
@@ -260,15 +261,20 @@ void EngineLoop::promise_cells() {
 }
 
 bool EngineLoop::reserve(Sequence& sequence) {
-  const auto pending = static_cast<std::uint32_t>(sequence.pending());
   for (const std::uint32_t more : {sequence.cells_ahead(options_.look_ahead_tokens), 0u}) {
-    const std::optional<CachePlan> plan = cache_.reserve(sequence.slot, pending + more, now_);
-    if (!plan) continue;
-    executor_.carry_out(*plan);
-    sequence.promised_cells = static_cast<std::uint32_t>(sequence.size()) + more;
-    return true;
+    if (promise(sequence, more)) return true;
   }
   return false;
+}
+
+// Cells for its tokens and so many more. False: there are not so many, and nothing changed.
+bool EngineLoop::promise(Sequence& sequence, std::uint32_t more) {
+  const auto pending = static_cast<std::uint32_t>(sequence.pending());
+  const std::optional<CachePlan> plan = cache_.reserve(sequence.slot, pending + more, now_);
+  if (!plan) return false;
+  executor_.carry_out(*plan);
+  sequence.promised_cells = static_cast<std::uint32_t>(sequence.size()) + more;
+  return true;
 }
 
 }  // namespace zerohop

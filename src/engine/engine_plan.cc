@@ -26,6 +26,7 @@ bool EngineLoop::plan() {
   const std::vector<std::uint32_t> rows = plan_rows(inputs_, cost_, plan_options);
   for (std::size_t i = 0; i < rows.size(); ++i) step_sequences_[i]->step_rows = rows[i];
   std::erase_if(step_sequences_, [](const Sequence* sequence) { return sequence->step_rows == 0; });
+  plan_drafts(plan_options.itl_objective);
   build_rows();
   return !rows_.empty();
 }
@@ -36,6 +37,7 @@ void EngineLoop::gather_runnable() {
   for (const SequencePtr& sequence : running_) {
     sequence->step_rows = 0;
     sequence->logits_row.reset();
+    sequence->draft.clear();
     if (sequence->phase == Phase::kDecode && !sequence->request.stream->has_room()) {
       if (!sequence->lagging_since) sequence->lagging_since = now_;
       continue;
@@ -83,7 +85,7 @@ void EngineLoop::rank_prompts() {
     const Scheduling& scheduling = sequence.request.scheduling;
     prefills_.push_back({std::min(scheduling.priority, sequence.urgency), scheduling.tenant,
                          std::min(queue_.counter(sequence.work()), sequence.urgency_counter),
-                         inputs_[i].pending, sequence.started_at, scheduling.deadline});
+                         inputs_[i].pending, sequence.started_at, sequence.deadline()});
   }
   PrefillOrderOptions order;
   order.row = cost_.per_row(0);
@@ -118,6 +120,13 @@ void EngineLoop::build_rows() {
     if (end == sequence->size() && sequence->output_limit > 0) {
       rows_.back().wants_logits = true;
       sequence->logits_row = rows_.size() - 1;
+    }
+    if (sequence->draft.empty()) continue;
+    step_size_.add(static_cast<std::uint32_t>(sequence->draft.size()),
+                   static_cast<std::uint64_t>(end));
+    for (const Token token : sequence->draft) {
+      const auto behind = static_cast<std::int32_t>(rows_.size() - *sequence->logits_row);
+      rows_.push_back(BatchRow{token, end - 1 + behind, sequence->slot, true});
     }
   }
 }

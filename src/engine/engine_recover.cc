@@ -47,6 +47,7 @@ void EngineLoop::undo_rows(Sequence& sequence) {
 // that one still has it.
 void EngineLoop::discard_cells(Sequence& sequence) {
   executor_.drop_tail(sequence.slot, 0);
+  sequence.draft_cells = 0;
   cache_.correct(sequence.slot, 0);
   trust_books(sequence);
 }

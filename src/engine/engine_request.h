@@ -48,7 +48,9 @@ struct CacheWishes {
 struct EngineRequest {
   std::vector<Token> prompt;        ///< 1 ≤ size ≤ window
   std::uint32_t marked_tokens = 0;  ///< of the prompt, those up to the client's last cache mark
-  std::uint32_t max_tokens = 0;     ///< 0: compute the prompt only
+  /// The request handed in before has the same one, so it is computed once for both.
+  bool prompt_shared = false;
+  std::uint32_t max_tokens = 0;  ///< 0: compute the prompt only
   SamplingParameters sampling;
   Scheduling scheduling;
   CacheWishes cache;

@@ -10,15 +10,18 @@ std::size_t QueueBooks::Tenant::all() const {
   return std::accumulate(requests.begin(), requests.end(), std::size_t{0});
 }
 
-std::optional<QueueBound> QueueBooks::bound_of(const QueueEntry& entry) const {
-  if (requests_ >= limits_.requests_max) return QueueBound::kRequests;
+// Of so many like `entry`, one after another, whose tokens count once.
+std::optional<QueueBound> QueueBooks::bound_of(const QueueEntry& entry,
+                                               std::size_t requests) const {
+  if (requests_ + requests > limits_.requests_max) return QueueBound::kRequests;
   if (requests_ > 0 && tokens_ + entry.tokens > limits_.tokens_max) return QueueBound::kTokens;
   const auto found = tenants_.find(entry.tenant);
   if (entry.tenant == TenantId{} || found == tenants_.end()) return std::nullopt;
   const auto share = [this](auto whole) {
     return static_cast<double>(whole) * limits_.tenant_share;
   };
-  if (static_cast<double>(found->second.all() + 1) > std::max(share(limits_.requests_max), 1.0)) {
+  const auto all = static_cast<double>(found->second.all() + requests);
+  if (all > std::max(share(limits_.requests_max), 1.0)) {
     return QueueBound::kTenantRequests;
   }
   if (static_cast<double>(found->second.tokens + entry.tokens) > share(limits_.tokens_max)) {
@@ -29,7 +32,7 @@ std::optional<QueueBound> QueueBooks::bound_of(const QueueEntry& entry) const {
 
 std::optional<QueueBound> QueueBooks::enter(const QueueEntry& entry) {
   const std::scoped_lock lock(mutex_);
-  if (const auto bound = bound_of(entry)) return bound;
+  if (const auto bound = bound_of(entry, 1)) return bound;
   Tenant& tenant = tenants_[entry.tenant];
   Class& books = classes_[index_of(entry.priority)];
   const std::size_t before = tenant.requests[index_of(entry.priority)]++;
@@ -72,9 +75,9 @@ void QueueBooks::recount(QueueEntry& entry, std::uint32_t tokens) {
   entry.tokens = tokens;
 }
 
-std::optional<QueueBound> QueueBooks::full_for(TenantId tenant) const {
+std::optional<QueueBound> QueueBooks::full_for(TenantId tenant, std::size_t requests) const {
   const std::scoped_lock lock(mutex_);
-  return bound_of({tenant, PriorityClass::kStandard, 0});
+  return bound_of({tenant, PriorityClass::kStandard, 0}, requests);
 }
 
 // Of the class of a request of whose tenant `own` wait there.
@@ -105,7 +108,7 @@ InFront QueueBooks::in_front(TenantId tenant, PriorityClass priority) const {
 double QueueBooks::part_in_front(TenantId tenant, PriorityClass priority) const {
   const double front = in_front(tenant, priority).requests;
   const std::size_t all = requests();
-  return all == 0 ? 1 : std::min(1.0, front / static_cast<double>(all));
+  return all == 0 ? 0 : std::min(1.0, front / static_cast<double>(all));
 }
 
 QueueBooks::Totals QueueBooks::totals() const {

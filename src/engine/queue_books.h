@@ -64,12 +64,12 @@ class QueueBooks {
   /// So many tokens of it are not cached: `entry` and the books say so from now on.
   void recount(QueueEntry& entry, std::uint32_t tokens);
 
-  /// Whether enter() would refuse a request of `tenant` whatever its length.
-  std::optional<QueueBound> full_for(TenantId tenant) const;
+  /// Whether enter() would refuse one of so many requests of `tenant` whatever their length.
+  std::optional<QueueBound> full_for(TenantId tenant, std::size_t requests = 1) const;
 
   /// What a new request of that tenant and class would find in front of it.
   InFront in_front(TenantId tenant, PriorityClass priority) const;
-  /// The same as a part of all that waits; 1 where nobody does.
+  /// The same as a part of all that waits; 0 where nobody does.
   double part_in_front(TenantId tenant, PriorityClass priority) const;
 
   struct Totals {
@@ -91,7 +91,7 @@ class QueueBooks {
     std::vector<std::uint32_t> tenants_with;  // [i]: tenants of whom more than i wait
   };
 
-  std::optional<QueueBound> bound_of(const QueueEntry& entry) const;
+  std::optional<QueueBound> bound_of(const QueueEntry& entry, std::size_t requests) const;
   double in_front_of_class(const Class& books, std::size_t own) const;
 
   const QueueLimits limits_;

@@ -26,7 +26,7 @@ void come(QueueBooks& books, const QueueEntry& entry, int count) {
 TEST(QueueBooks, CountAtMostAsManyOfEachTenantAsOfOnesOwnAndOne) {
   QueueBooks books({});
   EXPECT_EQ(books.in_front(kA, PriorityClass::kStandard).requests, 0);
-  EXPECT_EQ(books.part_in_front(kA, PriorityClass::kStandard), 1);
+  EXPECT_EQ(books.part_in_front(kA, PriorityClass::kStandard), 0);
   come(books, of(kA), 100);
   come(books, of(kB), 1);
   EXPECT_EQ(books.in_front(kA, PriorityClass::kStandard).requests, 101);
@@ -76,6 +76,7 @@ TEST(QueueBooks, GiveNoTenantMoreThanItsShare) {
   EXPECT_EQ(books.enter(of(kA, 10)), QueueBound::kTenantRequests);
   EXPECT_EQ(books.full_for(kA), QueueBound::kTenantRequests);
   EXPECT_EQ(books.full_for(kB), std::nullopt);
+  EXPECT_NE(books.full_for(kB, 100), std::nullopt) << "of so many not the last one";
   come(books, of(kB, 400), 1);
   EXPECT_EQ(books.enter(of(kB, 101)), QueueBound::kTenantTokens);
   come(books, of(kB, 100), 1);

@@ -24,7 +24,9 @@
 //                                                                  tokens.size()
 //
 // A constraint may know tokens behind a sampled one; then more than one waits to be computed
-// (engine_constrain.cc).
+// (engine_constrain.cc). Tokens that are only guessed never stand in `tokens`: a draft is computed
+// behind them, and what of its cells is not confirmed is gone when the step is over
+// (engine_draft.cc).
 //
 // Engine thread only.
 #pragma once
@@ -43,6 +45,7 @@
 #include "constrain/soft_bias.h"
 #include "core/fair_queue.h"
 #include "core/usage.h"
+#include "engine/drafter.h"
 #include "engine/engine_request.h"
 #include "engine/penalties.h"
 #include "engine/warm_prefix.h"
@@ -108,8 +111,12 @@ struct Sequence {
   Duration compacting{};                     ///< of what it waited, for cells that were moved
   std::optional<TimePoint> lagging_since{};  ///< its reader has had no room since then
   Faults faults;
-  std::uint32_t step_rows = 0;            ///< rows in the step that runs now
+  std::uint32_t step_rows = 0;            ///< rows in the step that runs now, without its draft
   std::optional<std::size_t> logits_row;  ///< of the step that runs now
+  std::unique_ptr<Drafter> drafter;       ///< from when it first could use one; null: none
+  /// In the step that runs now, computed behind `tokens`: the rows behind logits_row.
+  std::vector<Token> draft;
+  std::int32_t draft_cells = 0;  ///< that the slot holds behind `computed`; no books know of them
 
   std::int32_t size() const { return static_cast<std::int32_t>(tokens.size()); }
   std::int32_t pending() const { return size() - computed; }
@@ -117,8 +124,12 @@ struct Sequence {
   bool started() const { return phase != Phase::kQueued; }
   bool has_answered() const { return tokens.size() > usage.prompt_tokens; }
   bool cancelled() const { return request.stream->cancelled(); }
+  std::optional<TimePoint> deadline() const {
+    return request.stream->deadline(request.scheduling.deadline);
+  }
   bool too_late(TimePoint now) const {
-    return request.scheduling.deadline && *request.scheduling.deadline <= now;
+    const auto until = deadline();
+    return until && *until <= now;
   }
   WorkId work() const { return WorkId(id.value); }
   PriorityClass priority() const { return request.scheduling.priority; }
@@ -138,6 +149,7 @@ struct Sequence {
     ZH_CHECK(has_slot() == (phase == Phase::kPrefill || phase == Phase::kDecode));
     ZH_CHECK(computed >= 0 && computed <= size());
     ZH_CHECK(has_slot() || (computed == 0 && promised_cells == 0));
+    ZH_CHECK(draft_cells == 0);
     ZH_CHECK(static_cast<std::uint32_t>(computed) <= promised_cells);
     ZH_CHECK(tokens.size() >= usage.prompt_tokens);
     ZH_CHECK(usage.output_tokens <= output_limit);

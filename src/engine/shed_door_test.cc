@@ -49,6 +49,19 @@ TEST(ShedDoor, RefusesOneMoreOfManyEquals) {
   EXPECT_EQ(door.refuses(kLight), PressureCause::kQueue);
 }
 
+// The rung is held for a moment behind the last one that waited.
+TEST(ShedDoor, LetsInWhoeverHasNobodyInFront) {
+  QueueBooks books({});
+  ShedDoor door(books, kWaitMax);
+  come(books, kHeavy, 1);
+  door.set(PressureCause::kQueue, std::chrono::seconds(80));
+  EXPECT_EQ(door.refuses(kHeavy), PressureCause::kQueue);
+  books.leave(of(kHeavy));
+  for (const TenantId tenant : {kHeavy, kLight, TenantId{}}) {
+    EXPECT_EQ(door.refuses(tenant), PressureCause::kNone);
+  }
+}
+
 TEST(ShedDoor, KnowsNoTenantsWhereAllAreOne) {
   QueueBooks books({});
   ShedDoor door(books, kWaitMax);

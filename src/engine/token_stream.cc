@@ -7,6 +7,10 @@
 namespace zerohop {
 namespace {
 
+// Of a stream that is read at its end: what waits, times included, stays small however long the
+// answer becomes. Somebody is woken for it once in so many tokens.
+constexpr std::size_t kUnreadMax = 256;
+
 template <class Delta, std::string Delta::*kText>
 bool merged_as(Event& last, const Event& next) {
   auto* left = std::get_if<Delta>(&last);
@@ -39,20 +43,41 @@ std::size_t bytes_of(const Event& event) {
 
 }  // namespace
 
-bool TokenStream::read(std::vector<Event>& out) {
+template <class Take>
+bool TokenStream::take_all(const Take& take) {
   bool was_full = false;
   bool finished = false;
   {
     const std::scoped_lock lock(mutex_);
     was_full = bytes_ >= bytes_max_;
     finished = finished_;
-    for (Event& event : events_) out.push_back(std::move(event));
+    for (TimedEvent& event : events_) take(std::move(event));
     events_.clear();
-    bytes_ = 0;
+    bytes_ = unread_ = 0;
   }
   // The engine saw the full stream under the same lock, so a ring is never missed.
   if (was_full && !finished) ring_engine_();
   return finished;
+}
+
+bool TokenStream::read(std::vector<TimedEvent>& out) {
+  return take_all([&out](TimedEvent&& event) { out.push_back(std::move(event)); });
+}
+
+bool TokenStream::read(std::vector<Event>& out) {
+  return take_all([&out](TimedEvent&& event) { out.push_back(std::move(event.event)); });
+}
+
+void TokenStream::set_deadline(std::optional<TimePoint> deadline) {
+  deadline_ = deadline ? deadline->time_since_epoch() : kNever;
+  ring_engine_();  // it may sleep until the old one
+}
+
+std::optional<TimePoint> TokenStream::deadline(std::optional<TimePoint> asked) const {
+  const Duration set = deadline_;
+  if (set == kAsAsked) return asked;
+  if (set == kNever) return std::nullopt;
+  return TimePoint(set);
 }
 
 void TokenStream::cancel() {
@@ -60,12 +85,22 @@ void TokenStream::cancel() {
   ring_engine_();
 }
 
-void TokenStream::push(Event event) {
+bool TokenStream::push(Event event) {
   const std::scoped_lock lock(mutex_);
   ZH_CHECK(!finished_);
   finished_ = is_terminal(event);
   bytes_ += bytes_of(event);
-  if (events_.empty() || !merged(events_.back(), event)) events_.push_back(std::move(event));
+  ++unread_;
+  append(std::move(event));
+  if (stamps_ == nullptr || finished_) return true;
+  return bytes_ >= bytes_max_ / 2 || unread_ >= kUnreadMax;
+}
+
+void TokenStream::append(Event event) {
+  if (events_.empty() || !merged(events_.back().event, event)) {
+    events_.push_back({std::move(event)});
+  }
+  if (stamps_ != nullptr) events_.back().came_at.push_back(stamps_->now());
 }
 
 bool TokenStream::has_room() const {

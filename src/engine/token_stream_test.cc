@@ -95,6 +95,95 @@ TEST(TokenStream, CancelsOnceAndRings) {
   EXPECT_EQ(rings, 1);
 }
 
+TEST(TokenStream, ItsReadersMayMoveItsDeadline) {
+  int rings = 0;
+  TokenStream stream([&rings] { ++rings; });
+  const TimePoint asked{std::chrono::seconds(5)};
+  const TimePoint later{std::chrono::seconds(9)};
+  EXPECT_EQ(stream.deadline(asked), asked);
+  EXPECT_EQ(stream.deadline(std::nullopt), std::nullopt);
+  stream.set_deadline(later);
+  EXPECT_EQ(stream.deadline(asked), later);
+  EXPECT_EQ(stream.deadline(std::nullopt), later);
+  stream.set_deadline(std::nullopt);
+  EXPECT_EQ(stream.deadline(asked), std::nullopt);
+  EXPECT_EQ(rings, 2);
+}
+
+// ---- Read at the end ----
+
+TEST(TokenStream, WakesForEachEventUnlessItIsReadAtItsEnd) {
+  const VirtualClock clock;
+  TokenStream told([] {});
+  EXPECT_TRUE(told.push(Started{}));
+  EXPECT_TRUE(told.push(TextDelta{"a"}));
+  TokenStream left([] {});
+  left.wake_at_end(clock);
+  EXPECT_FALSE(left.push(Started{}));
+  EXPECT_FALSE(left.push(TextDelta{"a"}));
+  EXPECT_TRUE(left.push(Finished{}));
+}
+
+TEST(TokenStream, WakesForAFailureAtOnce) {
+  const VirtualClock clock;
+  TokenStream stream([] {});
+  stream.wake_at_end(clock);
+  EXPECT_TRUE(stream.push(Failed{}));
+}
+
+TEST(TokenStream, WakesWhenHalfOfItsRoomIsTakenSoThatNobodyIsPaused) {
+  const VirtualClock clock;
+  TokenStream stream([] {}, 8);
+  stream.wake_at_end(clock);
+  EXPECT_FALSE(stream.push(TextDelta{"abc"}));
+  EXPECT_TRUE(stream.push(TextDelta{"d"}));
+  EXPECT_TRUE(stream.has_room());
+  std::vector<Event> events;
+  stream.read(events);
+  EXPECT_FALSE(stream.push(TextDelta{"e"}));
+}
+
+TEST(TokenStream, WakesOnceInSoManyTokensSoThatTimesStayFew) {
+  const VirtualClock clock;
+  TokenStream stream([] {});
+  stream.wake_at_end(clock);
+  for (int i = 0; i < 255; ++i) ASSERT_FALSE(stream.push(TextDelta{"x"})) << i;
+  EXPECT_TRUE(stream.push(TextDelta{"x"}));
+  std::vector<TimedEvent> events;
+  stream.read(events);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].came_at.size(), 256u);
+  EXPECT_FALSE(stream.push(TextDelta{"x"}));
+}
+
+TEST(TokenStream, TellsLaterWhenEachPartOfItCame) {
+  VirtualClock clock;
+  TokenStream stream([] {});
+  stream.wake_at_end(clock);
+  stream.push(Started{});
+  std::vector<TimePoint> times;
+  for (const char* text : {"a", "b"}) {
+    clock.advance(std::chrono::milliseconds(5));
+    stream.push(TextDelta{text});
+    times.push_back(clock.now());
+  }
+  clock.advance(std::chrono::hours(1));
+  std::vector<TimedEvent> events;
+  stream.read(events);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].came_at, std::vector<TimePoint>{TimePoint{}});
+  EXPECT_EQ(events[1].came_at, times);
+}
+
+TEST(TokenStream, HasNoTimesWhereItsEventsAreReadAsTheyCome) {
+  TokenStream stream([] {});
+  stream.push(TextDelta{"a"});
+  std::vector<TimedEvent> events;
+  stream.read(events);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_TRUE(events[0].came_at.empty());
+}
+
 TEST(TokenStream, LosesNothingBetweenTwoThreads) {
   TokenStream stream([] {});
   std::thread engine([&stream] {

@@ -48,6 +48,12 @@ struct MetricSpec {
   std::span<const std::string_view> labels() const;
 };
 
+/// The label whose values are names of tenants.
+inline constexpr std::string_view kTenantLabel = "tenant";
+/// Labels whose values the clients of all tenants choose.
+inline constexpr std::array<std::string_view, 4> kClientLabels{"value", "channel", "intent",
+                                                               "tool"};
+
 /// Upper edges of the histogram buckets, ascending; what is slower falls into +Inf. Averages hide
 /// stalls, so the edges are dense (a factor of 1.3 to 2) from one decode step to a minute of
 /// queueing.

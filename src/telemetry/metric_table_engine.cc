@@ -26,7 +26,8 @@ constexpr std::array kTable{
                {"cause"},
                "Requests refused with overloaded_error: all permits are out (permits), the queue "
                "holds as many as it may (requests, tokens) or as many of a tenant "
-               "(tenant_requests, tenant_tokens), the first token would come too late (wait, "
+               "(tenant_requests, tenant_tokens), it repeats one that was refused and comes before "
+               "its time (repeated), the first token would come too late (wait, "
                "deadline)."},
     MetricSpec{"zerohop_requests_joined_total",
                kCounter,
@@ -48,7 +49,8 @@ constexpr std::array kTable{
                MetricUnit::kNone,
                {"outcome"},
                "Constrained answers that were brought to their end for want of tokens "
-               "(closed_early), and requests whose shortest answer did not fit (refused)."},
+               "(closed_early), and requests whose shortest answer did not fit: into their own "
+               "max_tokens (refused_early), or into what prompt and budget left (refused)."},
     MetricSpec{"zerohop_constraint_legal_mass",
                kGauge,
                MetricUnit::kRatio,
@@ -104,6 +106,20 @@ constexpr std::array kTable{
                {},
                "Steps that were stopped far beyond their expected time, or as probes that did not "
                "pay, and computed again with fewer threads."},
+    MetricSpec{"zerohop_draft_tokens_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {"event"},
+               "Tokens that were computed before it was known whether they come, because an answer "
+               "repeated its own text (drafted); of these, those that came (accepted) and the "
+               "others, of which nothing is left (rejected)."},
+    MetricSpec{
+        "zerohop_draft_steps_total", kCounter, MetricUnit::kNone, {}, "Steps with such tokens."},
+    MetricSpec{"zerohop_draft_acceptance",
+               kGauge,
+               MetricUnit::kRatio,
+               {},
+               "Of all such tokens since the start, the share that came."},
     MetricSpec{"zerohop_engine_step_seconds",
                kHistogram,
                MetricUnit::kSeconds,

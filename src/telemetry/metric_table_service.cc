@@ -110,6 +110,23 @@ constexpr std::array kTable{
                "What the requests of a tenant cost by the configured prices, in millionths of a "
                "dollar: what its budgets are charged."},
 
+    // What is exported to a collector.
+    MetricSpec{"zerohop_otlp_exports_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"signal", "result"},
+               "Attempts to send traces or metrics to the collector: taken (ok), taken in part "
+               "(partial), refused for good (refused), to be sent again (retry), or without an "
+               "answer that can be used (unreachable). Absent while otlp.endpoint is empty."},
+    MetricSpec{"zerohop_otlp_spans_dropped_total",
+               kCounter,
+               MetricUnit::kNone,
+               {"cause"},
+               "Requests whose span never reached the collector: more than otlp.spans_max were "
+               "waiting (queue_full), it refused them (refused), it was tried for too long "
+               "(given_up), or the server ended first (shutdown). Absent while otlp.endpoint is "
+               "empty."},
+
     MetricSpec{"zerohop_api_versions_total",
                kCounter,
                MetricUnit::kNone,

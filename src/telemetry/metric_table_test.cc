@@ -56,6 +56,23 @@ TEST(MetricTable, HelpIsASentenceThatFitsAMarkdownCell) {
   }
 }
 
+// A label that is not here may tell one tenant about another: decide, and if so put it where
+// MetricsView looks.
+TEST(MetricTable, EachLabelTellsOfTheInstanceOrIsHiddenFromOtherTenants) {
+  std::set<std::string_view> known{
+      "applied", "cache",  "cause",  "class", "direction", "error_type", "event",   "gateway",
+      "keyword", "kind",   "label",  "model", "libllama",  "objective",  "outcome", "phase",
+      "profile", "reason", "result", "route", "requested", "rule",       "rung",    "signal",
+      "stage",   "state",  "status", "tier",  "version"};
+  known.insert(kTenantLabel);
+  known.insert(kClientLabels.begin(), kClientLabels.end());
+  for (const MetricSpec& spec : metric_table()) {
+    for (const std::string_view label : spec.labels()) {
+      EXPECT_TRUE(known.contains(label)) << spec.name << " " << label;
+    }
+  }
+}
+
 TEST(HistogramBounds, AscendFromOneMillisecondToOneMinute) {
   EXPECT_EQ(kHistogramBounds.front(), std::chrono::milliseconds{1});
   EXPECT_EQ(kHistogramBounds.back(), std::chrono::seconds{60});

@@ -22,6 +22,11 @@ class EngineExport {
         tokens_charged_(registry.counter("zerohop_tokens_charged_total")),
         thread_changes_(registry.counter("zerohop_engine_thread_changes_total")),
         steps_outrun_(registry.counter("zerohop_engine_steps_outrun_total")),
+        drafted_(registry.counter("zerohop_draft_tokens_total", {"drafted"})),
+        drafts_accepted_(registry.counter("zerohop_draft_tokens_total", {"accepted"})),
+        drafts_rejected_(registry.counter("zerohop_draft_tokens_total", {"rejected"})),
+        draft_steps_(registry.counter("zerohop_draft_steps_total")),
+        draft_acceptance_(registry.gauge("zerohop_draft_acceptance")),
         threads_(registry.gauge("zerohop_engine_threads")),
         queued_(registry.gauge("zerohop_engine_queued")),
         prefilling_(registry.gauge("zerohop_engine_prefilling")),
@@ -44,6 +49,7 @@ class EngineExport {
     tokens_charged_.publish(snapshot.tokens_charged);
     thread_changes_.publish(snapshot.thread_changes);
     steps_outrun_.publish(snapshot.steps_outrun);
+    copy_drafts(snapshot.drafts);
     threads_.set(snapshot.threads);
     queued_.set(snapshot.queued);
     prefilling_.set(snapshot.prefilling);
@@ -55,6 +61,14 @@ class EngineExport {
   }
 
  private:
+  void copy_drafts(const DraftCounts& drafts) {
+    drafted_.publish(drafts.drafted);
+    drafts_accepted_.publish(drafts.accepted);
+    drafts_rejected_.publish(drafts.rejected());
+    draft_steps_.publish(drafts.steps);
+    draft_acceptance_.set(drafts.acceptance());
+  }
+
   void copy_cells(const EngineSnapshot& snapshot) {
     cells_reserved_.set(snapshot.cells_reserved);
     cells_cached_.set(snapshot.cells_cached);
@@ -70,6 +84,8 @@ class EngineExport {
 
   Counter steps_, prompt_tokens_, prompt_tokens_cached_, output_tokens_, tokens_charged_;
   Counter thread_changes_, steps_outrun_;
+  Counter drafted_, drafts_accepted_, drafts_rejected_, draft_steps_;
+  Gauge draft_acceptance_;
   Gauge threads_, queued_, prefilling_, decoding_, paused_;
   Gauge cells_reserved_, cells_cached_, cells_active_, cells_pinned_, cells_free_;
   Gauge cache_hit_rate_, output_rate_;
@@ -179,6 +195,10 @@ void Metrics::count_constraint_refusal(std::string_view kind, std::string_view k
 
 void Metrics::count_constraint_relaxed() {
   registry_.counter("zerohop_constraint_relaxed_total").add();
+}
+
+void Metrics::count_constrained_answer_refused() {
+  registry_.counter("zerohop_constraint_answers_total", {"refused_early"}).add();
 }
 
 void Metrics::publish_oom_kills(std::uint64_t total) {

@@ -84,6 +84,8 @@ class Metrics {
   /// A schema that is not enforced as it is; `keyword` is one of JSON Schema's, or "other".
   void count_constraint_refusal(std::string_view kind, std::string_view keyword);
   void count_constraint_relaxed();
+  /// Not even the shortest answer of the form that was asked for fits into its max_tokens.
+  void count_constrained_answer_refused();
 
   /// How often the kernel killed a process of this cgroup; a page without it has no such line.
   void publish_oom_kills(std::uint64_t total);

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "telemetry/metrics.h"
+#include "telemetry/otlp_metrics.h"
 #include "telemetry/queue_metrics.h"
 #include "telemetry/request_metrics.h"
+#include "telemetry/slo_metrics.h"
 #include "telemetry/tier_metrics.h"
 
 namespace zerohop {
@@ -30,11 +32,20 @@ struct World {
   Metrics metrics{registry};
   RequestMetrics requests{registry, clock};
   QueueMetrics queue{registry};
+  OtlpMetrics otlp{registry};
   EngineSnapshot engine;
   std::unique_ptr<TierMetrics> tier;
+  std::unique_ptr<SloMetrics> slo;
 
   World() {
     clock.advance(seconds(1'000));
+    SloObjective first_token;
+    first_token.name = "first";
+    first_token.indicator = SloIndicator::kTtft;
+    first_token.threshold = seconds(1);
+    const std::vector<SloObjective> objectives{SloObjective{.name = "up", .target = 0.99},
+                                               first_token};
+    slo = std::make_unique<SloMetrics>(registry, objectives, "small");
     TierFacts facts;
     facts.model = "small";
     facts.sequences = 4;
@@ -235,6 +246,9 @@ void add_answer_events(Cases& cases) {
   cases.push_back({"a piece is written",
                    [](World& w) { w.tier->answers.written(milliseconds(1)); },
                    {"cortex_cuda_stream_latency_seconds"}});
+  cases.push_back({"not even the shortest answer fits",
+                   [](World& w) { w.metrics.count_constrained_answer_refused(); },
+                   {"zerohop_constraint_answers_total"}});
   cases.push_back({"a prompt is made",
                    [](World& w) { w.tier->prompts.prepared(milliseconds(1), 10, 40); },
                    {kKernel + "tokenizer_latency_ms", kKernel + "tokenizer_adaptation_score"}});
@@ -296,6 +310,8 @@ std::vector<FieldCase> field_cases() {
        [](E& e) { e.thread_changes = 1; },
        {"zerohop_engine_thread_changes_total"}},
       {"steps outrun", [](E& e) { e.steps_outrun = 1; }, {"zerohop_engine_steps_outrun_total"}},
+      {"drafts", [](E& e) { e.drafts.drafted = 1; }, {"zerohop_draft_tokens_total"}},
+      {"steps with drafts", [](E& e) { e.drafts.steps = 1; }, {"zerohop_draft_steps_total"}},
       {"queued", [](E& e) { e.queued = 1; }, {"zerohop_engine_queued"}},
       {"prefilling", [](E& e) { e.prefilling = 1; }, {"zerohop_engine_prefilling"}},
       {"decoding", [](E& e) { e.decoding = 1; }, {"zerohop_engine_decoding"}},
@@ -357,6 +373,9 @@ void add_snapshot_events(Cases& cases) {
     cases.push_back({"the engine publishes " + field.name,
                      [set = field.set](World& w) { set(w.engine); }, field.moves});
   }
+  cases.push_back({"the engine publishes accepted drafts",
+                   [](World& w) { w.engine.drafts.drafted = w.engine.drafts.accepted = 2; },
+                   {"zerohop_draft_tokens_total", "zerohop_draft_acceptance"}});
   cases.push_back({"two seconds pass while tokens are generated",
                    [](World& w) {
                      w.engine.output_tokens = 10;
@@ -379,6 +398,40 @@ void add_queue_events(Cases& cases) {
   cases.push_back({"the configuration is read again",
                    [](World& w) { w.metrics.count_config_reload("applied"); },
                    {"zerohop_config_reloads_total"}});
+  cases.push_back({"metrics are sent to a collector",
+                   [](World& w) { w.otlp.count_export(OtlpSignal::kMetrics, OtlpResult::kOk); },
+                   {"zerohop_otlp_exports_total"}});
+  cases.push_back({"spans are given up",
+                   [](World& w) { w.otlp.count_lost(SpanLoss::kGivenUp, 3); },
+                   {"zerohop_otlp_spans_dropped_total"}});
+}
+
+void add_objective_events(Cases& cases) {
+  constexpr PriorityClass kClass = PriorityClass::kStandard;
+  using Outcome = SloMetrics::Outcome;
+  const std::string total = "zerohop_slo_total";
+  const std::string good = "zerohop_slo_good_total";
+  cases.push_back({"a request met its objective",
+                   [](World& w) { w.slo->count_request(kClass, Outcome::kGood); },
+                   {total, good}});
+  cases.push_back({"a request missed its objective",
+                   [](World& w) { w.slo->count_request(kClass, Outcome::kBad); },
+                   {total}});
+  cases.push_back({"an answer met its objective",
+                   [](World& w) {
+                     AnswerForSlo answer;
+                     answer.first_text = seconds(1);
+                     w.slo->count_answer(answer);
+                   },
+                   {total, good}});
+  cases.push_back({"an answer missed its objective",
+                   [](World& w) {
+                     AnswerForSlo answer;
+                     answer.first_text = seconds(2);
+                     w.slo->count_answer(answer);
+                   },
+                   {total}});
+  cases.push_back({"an answer says nothing", [](World& w) { w.slo->count_answer({}); }, {}});
 }
 
 Cases all_events() {
@@ -389,6 +442,7 @@ Cases all_events() {
   add_step_events(cases);
   add_snapshot_events(cases);
   add_queue_events(cases);
+  add_objective_events(cases);
   return cases;
 }
 

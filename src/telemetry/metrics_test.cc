@@ -94,6 +94,12 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   EXPECT_EQ(value_of(registry, "zerohop_constraint_mask_microseconds_total"), "500000");
   EXPECT_EQ(value_of(registry, "zerohop_constraint_bytes", ",kind=\"machines\""), "77");
 
+  snapshot.drafts = {.steps = 3, .drafted = 8, .accepted = 6};
+  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", ",event=\"accepted\""), "6");
+  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", ",event=\"rejected\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_draft_steps_total"), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_draft_acceptance"), "0.75");
+
   snapshot.cells_reserved = 80;  // overlaps what is cached
   EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "0");
 }

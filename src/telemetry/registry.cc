@@ -24,11 +24,13 @@ std::string key_of(std::span<const std::string_view> values) {
 }  // namespace
 
 struct MetricsRegistry::Series {
-  std::string labels;  // as they stand on the page, between the braces
+  std::string labels;               // as they stand on the page, between the braces
+  std::vector<std::string> values;  // of the family's own labels
   std::variant<metric_cells::CounterCell, metric_cells::GaugeCell, metric_cells::HistogramCell>
       cell;
 
-  Series(MetricKind kind, std::string label_text) : labels(std::move(label_text)) {
+  Series(MetricKind kind, std::string label_text, std::span<const std::string_view> label_values)
+      : labels(std::move(label_text)), values(label_values.begin(), label_values.end()) {
     if (kind == MetricKind::kGauge) cell.emplace<metric_cells::GaugeCell>();
     if (kind == MetricKind::kHistogram) cell.emplace<metric_cells::HistogramCell>();
   }
@@ -45,6 +47,7 @@ struct MetricsRegistry::FamilyView {
   std::vector<const Series*> series;
 
   void append(std::string& out) const;
+  void keep(const MetricsView& view);
 };
 
 MetricsRegistry::MetricsRegistry(MetricsIdentity identity, std::span<const MetricSpec> table,
@@ -84,7 +87,7 @@ MetricsRegistry::Series& MetricsRegistry::add(Family& family,
   for (std::size_t i = 0; i < values.size(); ++i) {
     labels.push_back({family.spec->labels()[i], values[i]});
   }
-  family.series.push_back(std::make_unique<Series>(family.spec->kind, label_text(labels)));
+  family.series.push_back(std::make_unique<Series>(family.spec->kind, label_text(labels), values));
   family.by_values.emplace(key_of(values), family.series.back().get());
   return *family.series.back();
 }
@@ -149,10 +152,45 @@ void MetricsRegistry::FamilyView::append(std::string& out) const {
   }
 }
 
-std::string MetricsRegistry::render() const {
+// Only what the view may see.
+void MetricsRegistry::FamilyView::keep(const MetricsView& view) {
+  if (!view.tenant) return;
+  const std::span<const std::string_view> labels = spec->labels();
+  for (const std::string_view label : kClientLabels) {
+    if (std::ranges::find(labels, label) != labels.end()) series.clear();
+  }
+  const auto place = std::ranges::find(labels, kTenantLabel);
+  if (place == labels.end()) return;
+  const auto index = static_cast<std::size_t>(place - labels.begin());
+  std::erase_if(series, [&](const Series* one) { return one->values[index] != *view.tenant; });
+}
+
+std::string MetricsRegistry::render(const MetricsView& reader) const {
   std::string out;
-  for (const FamilyView& family : view()) family.append(out);
+  for (FamilyView& family : view()) {
+    family.keep(reader);
+    family.append(out);
+  }
   return out;
+}
+
+void MetricsRegistry::each_family(const SeeFamily& see) const {
+  std::vector<MetricPoint> points;
+  for (const FamilyView& family : view()) {
+    points.clear();
+    for (const Series* one : family.series) {
+      MetricPoint& point = points.emplace_back();
+      point.label_values = one->values;
+      if (const auto* counter = std::get_if<metric_cells::CounterCell>(&one->cell)) {
+        point.total = counter->value.load(std::memory_order_relaxed);
+      } else if (const auto* gauge = std::get_if<metric_cells::GaugeCell>(&one->cell)) {
+        point.value = gauge->value.load(std::memory_order_relaxed);
+      } else {
+        point.histogram = &std::get<metric_cells::HistogramCell>(one->cell);
+      }
+    }
+    if (!points.empty()) see(*family.spec, points);
+  }
 }
 
 std::string MetricsRegistry::prometheus_text() const {

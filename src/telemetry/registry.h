@@ -13,10 +13,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +38,21 @@ struct MetricsIdentity {
 
 /// Values for the labels of a family, in the table's order.
 using LabelValues = std::initializer_list<std::string_view>;
+
+/// Who is to read a page.
+struct MetricsView {
+  /// A tenant: of families by tenant only its own series, and no family by what clients of all
+  /// tenants chose (kClientLabels). Nothing: the operator, who sees everything.
+  std::optional<std::string> tenant = {};
+};
+
+/// One series as it stands, for whoever writes the numbers down in another form than render().
+struct MetricPoint {
+  std::span<const std::string> label_values;               ///< in the table's order
+  std::uint64_t total = 0;                                 ///< of a counter
+  double value = 0;                                        ///< of a gauge; NaN: there is none now
+  const metric_cells::HistogramCell* histogram = nullptr;  ///< of a histogram
+};
 
 class MetricsRegistry {
  public:
@@ -68,7 +85,12 @@ class MetricsRegistry {
   /// Any thread, at any time: the lock is held only while it is noted which series there are.
   /// Families without a series are left out, and so are gauges that are not a number: there is no
   /// value now. 0.12 ms for a page of 90 kB, 1.7 ms for one of 1,000 tenants.
-  std::string render() const;
+  std::string render(const MetricsView& view = {}) const;
+
+  /// The same numbers, family by family in the table's order; `see` gets no family without series.
+  /// Any thread, like render().
+  using SeeFamily = std::function<void(const MetricSpec& spec, std::span<const MetricPoint>)>;
+  void each_family(const SeeFamily& see) const;
 
   /// refresh() and render().
   std::string prometheus_text() const;

@@ -5,13 +5,18 @@
 //   BM_HistogramObserve  likewise
 //   BM_SlidingMax        the window behind a maximum gauge
 //   BM_Lookup            a handle by name and labels, as once for a request
+//   BM_StepOfEight       all that is noted in a step of eight answers with a token each
 //   BM_PageOfTenants     a page with the series of so many tenants
+//   BM_ObjectiveCount    an answer for so many objectives; its rate is that of counters
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <vector>
 
+#include "telemetry/observed_step.h"
 #include "telemetry/request_metrics.h"
 #include "telemetry/sliding_window.h"
+#include "telemetry/slo_metrics.h"
 #include "telemetry/tier_metrics.h"
 
 namespace zerohop {
@@ -58,6 +63,14 @@ void BM_Lookup(benchmark::State& state) {
 }
 BENCHMARK(BM_Lookup)->ThreadRange(1, 2)->UseRealTime();
 
+void BM_StepOfEight(benchmark::State& state) {
+  const SteadyClock clock;
+  MetricsRegistry registry({"instance-1", "cpu"});
+  ObservedStep step(registry, clock);
+  for (auto _ : state) step.note();
+}
+BENCHMARK(BM_StepOfEight);
+
 void BM_PageOfTenants(benchmark::State& state) {
   const auto tenants = static_cast<std::size_t>(state.range(0));
   SteadyClock clock;
@@ -84,6 +97,28 @@ void BM_PageOfTenants(benchmark::State& state) {
   state.counters["bytes"] = static_cast<double>(bytes);
 }
 BENCHMARK(BM_PageOfTenants)->Arg(1)->Arg(200)->Arg(1'000)->Unit(benchmark::kMillisecond);
+
+void BM_ObjectiveCount(benchmark::State& state) {
+  std::vector<SloObjective> objectives;
+  for (int i = 0; i < state.range(0); ++i) {
+    SloObjective one;
+    one.name = "o" + std::to_string(i);
+    one.indicator = static_cast<SloIndicator>(1 + i % 3);
+    one.threshold = std::chrono::seconds(1);
+    objectives.push_back(one);
+  }
+  MetricsRegistry registry({"i", "p"});
+  const SloMetrics slo(registry, objectives, "small");
+  AnswerForSlo answer;
+  answer.first_text = answer.longest_pause = answer.total = std::chrono::milliseconds(500);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(answer);
+    slo.count_answer(answer);
+  }
+  // Each is good, so both of its counters move.
+  state.SetItemsProcessed(2 * state.range(0) * state.iterations());
+}
+BENCHMARK(BM_ObjectiveCount)->Arg(1)->Arg(5)->Arg(32);
 
 }  // namespace
 }  // namespace zerohop

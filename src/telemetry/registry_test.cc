@@ -50,6 +50,34 @@ TEST(MetricsRegistry, WritesCountersAndGaugesExactly) {
       "test_load{instance_id=\"cpu-00000001\",pool=\"cpu\"} 0.25\n");
 }
 
+constexpr std::array kTenantTable{
+    MetricSpec{
+        "test_tenant_total", MetricKind::kCounter, MetricUnit::kNone, {"kind", "tenant"}, "."},
+    MetricSpec{"test_rate", MetricKind::kGauge, MetricUnit::kRatio, {"channel"}, "."},
+    MetricSpec{"test_steps_total", MetricKind::kCounter, MetricUnit::kNone, {}, "."},
+};
+
+TEST(MetricsRegistry, ShowsATenantItsOwnSeriesAndTheInstance) {
+  MetricsRegistry registry(kIdentity, kTenantTable, 4);
+  for (const char* tenant : {"acme", "acme2", "other-tenant", "one-too-many"}) {
+    registry.counter("test_tenant_total", {"input", tenant}).add();
+  }
+  registry.gauge("test_rate", {"acme"}).set(1);
+  registry.counter("test_steps_total").add(5);
+  const std::string own = registry.render({"acme"});
+  EXPECT_NE(own.find("kind=\"input\",tenant=\"acme\"} 1"), own.npos) << own;
+  EXPECT_NE(own.find("test_steps_total"), own.npos);
+  for (const char* hidden : {"acme2", "other", "one-too-many", "test_rate"}) {
+    EXPECT_EQ(own.find(hidden), own.npos) << hidden;
+  }
+  const std::string nobody = registry.render({"newcomer"});
+  EXPECT_EQ(nobody.find("test_tenant_total"), nobody.npos) << "no head without a series";
+  const std::string all = registry.render();
+  for (const char* shown : {"acme2", "tenant=\"other\"", "test_rate"}) {
+    EXPECT_NE(all.find(shown), all.npos) << shown;
+  }
+}
+
 TEST(MetricsRegistry, WritesHistogramsCumulatively) {
   MetricsRegistry registry({"i", "p"}, kSmallTable);
   Histogram wait = registry.histogram("test_wait_seconds");
@@ -177,6 +205,22 @@ TEST(MetricsRegistryDeathTest, CrashesOnANameThatTheTableDoesNotHold) {
   EXPECT_DEATH(registry.counter("test_unknown_total"), "places_.end");
   EXPECT_DEATH(registry.gauge("test_requests_total", {"a", "b"}), "kind");
   EXPECT_DEATH(registry.counter("test_requests_total", {"only one"}), "labels");
+}
+
+TEST(MetricsRegistry, EachFamilyGivesWhatThePageSays) {
+  MetricsRegistry registry(kIdentity, kSmallTable);
+  registry.counter("test_requests_total", {"/v1/x", "200"}).add(3);
+  registry.counter("test_requests_total", {"/v1/x", "500"}).add();
+  std::vector<std::string> seen;
+  registry.each_family([&seen](const MetricSpec& spec, std::span<const MetricPoint> points) {
+    for (const MetricPoint& point : points) {
+      ASSERT_EQ(point.label_values.size(), 2u);
+      seen.push_back(std::string(spec.name) + " " + point.label_values[1] + " " +
+                     std::to_string(point.total));
+    }
+  });
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"test_requests_total 200 3", "test_requests_total 500 1"}));
 }
 
 TEST(FormatNumber, IsShortAndExact) {

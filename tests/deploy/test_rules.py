@@ -130,49 +130,95 @@ class NamesInExpressions(unittest.TestCase):
             "sum by (le, tier) (rate(h_bucket[5m])) / r", known, {"r": set()}), [])
 
 
+def configuration(**changes):
+    """A server's, with one objective; a change to None takes a member out."""
+    members = {"indicator": "ttft", "threshold_ms": 1000, "target": 0.99, **changes}
+    members = {name: value for name, value in members.items() if value is not None}
+    return yaml.safe_dump({"server": {"port": 1}, "slo": {"objectives": {"a": members}}})
+
+
 class Objectives(unittest.TestCase):
-    """The rules that are generated from an `slo:` section."""
+    """The rules that are generated from the section `slo` of a configuration."""
 
     @classmethod
     def setUpClass(cls):
         cls.slo = programs.load(PROMETHEUS / "slo_rules.py")
 
+    def generated(self, text, **options):
+        return self.slo.rules(self.slo.read(text), **options)
+
     def test_the_committed_rules_are_those_of_the_committed_objectives(self):
         source = (PROMETHEUS / "slo.yml").read_text(encoding="utf-8")
         committed = (PROMETHEUS / "rules/slo.yml").read_text(encoding="utf-8")
-        self.assertEqual(self.slo.rules(self.slo.read(source)), committed,
+        self.assertEqual(self.generated(source), committed,
                          "write them anew: slo_rules.py slo.yml > rules/slo.yml")
 
-    def test_its_edges_are_those_of_the_histograms(self):
-        text = metric_names.METRICS.read_text(encoding="utf-8")
-        told = re.search(r"Upper edges of the histogram buckets, in seconds: ([\d., ]+)\n", text)
-        self.assertEqual([float(word) for word in told[1].split(", ")], list(self.slo.EDGES))
+    def test_every_objective_has_every_alert(self):
+        found = [(rule["alert"], re.search(r'objective="([^"]+)"', rule["expr"])[1])
+                 for name, rule in rules() if name == "slo.yml" and "alert" in rule]
+        names = yaml.safe_load((PROMETHEUS / "slo.yml").read_text("utf-8"))["slo"]["objectives"]
+        self.assertEqual(sorted(found), sorted((burn.alert, name) for name in names
+                                               for burn in self.slo.BURNS))
 
-    def test_an_objective_may_name_a_tier_and_a_class(self):
-        entries = self.slo.read("slo: [{name: a, objective: itl, seconds: 0.2, share: 0.95, "
-                                "tier: m-1.5, class: batch}]")
-        text = self.slo.rules(entries)
-        self.assertIn('zerohop_itl_seconds_bucket{tier="m-1.5", class="batch", le=~"0.2"}', text)
-        self.assertIn('zerohop_itl_seconds_count{tier="m-1.5", class="batch"}', text)
-        self.assertIn("> (14.4 * 0.05)", text)
+    def test_alerts_go_by_the_budget_of_the_objective(self):
+        text = self.generated(configuration(target=0.95, tier="m-1.5", **{"class": "batch"}))
+        self.assertIn('rate1h{objective="a"} > (14.4 * 0.05)', text)
+        self.assertIn('rate6h{objective="a"} > (1 * 0.05)', text)
+        self.assertIn("come within 1 s, class batch, tier m-1.5.", text)
 
-    def test_a_wrong_objective_is_refused_with_its_place(self):
-        good = {"name": "a", "objective": "ttft", "seconds": 1, "share": 0.99}
-        cases = (({"share": 1}, "slo[0].share"), ({"share": True}, "slo[0].share"),
-                 ({"share": 0.5}, "slo[0].share"), ({"seconds": 1.1}, "slo[0].seconds"),
-                 ({"seconds": None}, "slo[0].seconds"), ({"objective": "x"}, "slo[0].objective"),
-                 ({"class": "gold"}, "slo[0].class"), ({"tier": 'a"b'}, "slo[0].tier"),
-                 ({"name": "A b"}, "slo[0].name"), ({"what": 1}, "slo[0].unknown key what"),
-                 ({"objective": "availability"}, "slo[0].seconds"))
+    def test_a_rate_that_cannot_be_reached_has_no_alert(self):
+        for target, left in ((0.93, 3), (0.8, 2), (0.5, 1), (0.01, 1)):
+            text = self.generated(configuration(target=target))
+            with self.subTest(target=target):
+                self.assertEqual(text.count("- alert:"), left)
+                self.assertEqual(text.count("not even if all were bad"), 4 - left)
+                yaml.safe_load(text)
+
+    def test_a_budget_may_be_very_small(self):
+        content = yaml.safe_load(self.generated(configuration(target=0.999999)))
+        alert = next(rule for rule in content["groups"][0]["rules"] if "alert" in rule)
+        self.assertIn("> (14.4 * 1e-06)", alert["expr"])
+
+    def test_windows_can_be_shorter_for_a_trial(self):
+        text = self.generated(configuration(), faster=60)
+        self.assertIn("zerohop:slo_bad_share:rate1m", text)
+        self.assertIn("rate(zerohop_slo_total[5s])", text)
+        self.assertNotIn("1h", text)
+
+    def test_a_name_of_a_model_is_no_template(self):
+        text = self.generated(configuration(tier='{{ evil }}: "x"'))
+        content = yaml.safe_load(text)
+        alert = next(rule for rule in content["groups"][0]["rules"] if "alert" in rule)
+        self.assertIn(", tier ???evil???:??x?.", alert["annotations"]["description"])
+
+    def test_a_wrong_objective_is_refused_with_its_line(self):
+        cases = (({"target": 1}, "target"), ({"target": True}, "target"),
+                 ({"target": 0}, "target"), ({"target": None}, "target is missing"),
+                 ({"target": "0.9"}, "target"),  # quoted, so a text
+                 ({"threshold_ms": 0}, "threshold_ms"), ({"threshold_ms": -1}, "threshold_ms"),
+                 ({"threshold_ms": None}, "threshold_ms is missing"),
+                 ({"threshold_ms": 1e9}, "threshold_ms"), ({"indicator": "x"}, "indicator"),
+                 ({"indicator": None}, "indicator is missing"), ({"class": "gold"}, "class"),
+                 ({"tier": ""}, "tier"), ({"tier": 3}, "tier"),
+                 ({"what": 1}, "unknown member 'what'"),
+                 ({"indicator": "availability"}, "availability has no threshold_ms"))
         for change, place in cases:
             with self.subTest(change=change), self.assertRaises(self.slo.Wrong) as caught:
-                self.slo.read(yaml.safe_dump({"slo": [{**good, **change}]}))
-            self.assertTrue(str(caught.exception).startswith(place), str(caught.exception))
-        for text in ("", "slo: []", "slo: [1]", "a: [", "slo: {}"):
+                self.slo.read(configuration(**change))
+            said = str(caught.exception)
+            self.assertTrue(said.startswith(f"slo.objectives: 'a': {place}"), said)
+            self.assertEqual(caught.exception.line, 5)
+
+    def test_what_is_no_section_of_objectives_is_refused(self):
+        good = "{indicator: itl, target: 0.9, threshold_ms: 5}"
+        for text in ("", "slo:", "slo: []", "slo: {objectives: {}}", "slo: {objectives: [1]}",
+                     "a: [", "- 1", f"slo: {{objectives: {{A: {good}}}}}",
+                     f"slo: {{objectives: {{a: {good}, a: {good}}}}}",
+                     f"slo: {{objectives: {{a: {good}, b: {good}}}}}",
+                     f"slo: {{objektives: {{a: {good}}}}}", "slo: {objectives: {a: 3}}"):
             with self.subTest(text=text), self.assertRaises(self.slo.Wrong):
                 self.slo.read(text)
-        with self.assertRaises(self.slo.Wrong):
-            self.slo.read(yaml.safe_dump({"slo": [good, good]}))
+        self.assertEqual(len(self.slo.read(f"slo: {{objectives: {{a: {good}}}}}")), 1)
 
 
 class Alertmanager(unittest.TestCase):

@@ -12,7 +12,7 @@ QUESTIONS = ["Means.", "Users notice.", "Confirm.", "Do."]
 METRIC = re.compile(r"(?:zerohop|anthropic_(?:kernel|instance|direct)|cortex)_[a-z0-9_]+")
 ANSWERS = {"chat_completion_success_rate", "avg_tokens_per_response", "tool_call_success_rate"}
 KEY = re.compile(r"([a-z]+\.[a-z_]+)(?:: .*)?")
-FILES = {"thresholds.yml", "slo.yml", "prometheus.yml", "memory.max"}
+FILES = {"thresholds.yml", "prometheus.yml", "memory.max"}
 
 
 class Troubleshooting(unittest.TestCase):

@@ -26,7 +26,9 @@ def ask(server, body):
 
 
 def test_a_thousand_requests_at_once_are_served_no_more_than_the_budget(context):
-    server = context.start_server(config=limits(tokens_per_day=BUDGET))
+    # On a busy machine a thousand of them are a wait that a server with the usual bound refuses.
+    patient = "scheduler:\n  max_wait_seconds: 600\n"
+    server = context.start_server(config=limits(tokens_per_day=BUDGET) + patient)
     replies = in_parallel(lambda _: ask(server, capital(max_tokens=4)), range(REQUESTS))
     good = [reply for reply in replies if reply.status == 200]
     refused = [reply for reply in replies if reply.status == 429]

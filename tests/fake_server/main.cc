@@ -5,6 +5,7 @@
 //   zh_fake_server --script FILE [--plain-template] [flags of zerohop serve]
 //
 // Prints the same ready line as `zerohop serve`. The window is 200,000 tokens; a token is a byte.
+// Keys and usage are kept only where `auth.store` and `limits.usage_folder` name a place.
 // The model's chat template shows tools and thinking, as those of current models do; with
 // --plain-template it knows roles and texts alone.
 #include <csignal>
@@ -54,7 +55,16 @@ Result<Script> read_script(const std::string& path) {
   return parse_script(text.str());
 }
 
+Result<void> keep_keys(Server& server, const std::string& store) {
+  return store == "auto" ? Result<void>() : server.keep_keys(store);
+}
+
+Result<void> keep_usage(Server& server, const std::string& folder) {
+  return folder.empty() || folder == "auto" ? Result<void>() : server.keep_usage(folder);
+}
+
 Result<void> keep_batches(Server& server, const std::string& folder) {
+  if (folder.empty()) return {};
   if (folder != "auto") return server.keep_batches(folder);
   ZH_ASSIGN_OR_RETURN(const UserFolders folders, user_folders(process_environment()));
   return server.keep_batches(folders.state);
@@ -76,9 +86,11 @@ Result<void> serve(const Arguments& arguments) {
   options = scripted_model(std::move(script), options);
   const SteadyClock clock;
   Server server(config, clock);
+  ZH_RETURN_IF_ERROR(keep_keys(server, config.auth.store));
   ZH_ASSIGN_OR_RETURN(const Endpoint endpoint, server.listen());
   ZH_RETURN_IF_ERROR(server.load(make_fake_model(options)));
   ZH_RETURN_IF_ERROR(keep_batches(server, config.batches.folder));
+  ZH_RETURN_IF_ERROR(keep_usage(server, config.limits.usage_folder));
   server.handle_signals();
   std::cout << "ready " << endpoint.url() << " instance=" << config.instance.id
             << " model=" << options.name << std::endl;

@@ -12,6 +12,8 @@ namespace {
 
 // What one token can bring: what was held back, and its own longest form.
 constexpr std::size_t kTokenBytesMax = 32;
+// Nor are the tokens that one step lets out: a draft and the one behind it.
+constexpr std::size_t kStepBytesMax = (WorldOptions::kDraftTokensMax + 1) * kTokenBytesMax;
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -162,7 +164,7 @@ void SimClient::check_buffer(const std::vector<Event>& events, bool engine_knows
   for (const Event& event : events) {
     if (const auto* delta = std::get_if<TextDelta>(&event)) bytes += delta->text.size();
   }
-  world_.trace.require(bytes < habits_.buffer_bytes + kTokenBytesMax,
+  world_.trace.require(bytes < habits_.buffer_bytes + kStepBytesMax,
                        "a paused request went on: " + std::to_string(bytes) + " bytes unread");
   world_.trace.require(bytes < habits_.buffer_bytes || engine_knows,
                        "the engine was not told that there is room");

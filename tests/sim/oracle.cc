@@ -6,6 +6,7 @@
 
 #include "api/anthropic_request.h"
 #include "base/check.h"
+#include "engine/engine_draft_kit.h"
 
 namespace zerohop {
 namespace {
@@ -37,7 +38,11 @@ std::unique_ptr<Tier> make_sim_tier(const WorldOptions& options, ModelHooks hook
   model.seed = options.seed;
   model.end_of_turn_chance = options.end_of_turn_chance;
   model.fault = std::move(hooks.fault);
-  model.script = std::move(hooks.script);
+  model.script = [hook = std::move(hooks.script),
+                  copies = copying(options.seed, options.copy_chance)](TokenSpan tokens) {
+    if (hook) hook(tokens);
+    return copies(tokens);
+  };
   model.cost = options.cost;
   model.clock = &clock;
   TierParts parts;
@@ -53,6 +58,7 @@ ParseOptions sim_parse_options(const WorldOptions& options) {
 
 Oracle::Oracle(const WorldOptions& options) : options_(options) {
   options_.engine.sequences = 1;
+  options_.engine.speculation.mode = Speculation::kOff;
   options_.engine.kv_cells = options_.engine.context_tokens;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,7 @@ namespace zerohop {
 /// Where the world can reach into the fake model; see FakeModelOptions. Either may be empty.
 struct ModelHooks {
   FakeFault fault;
-  FakeScript script;
+  std::function<void(TokenSpan)> script;  ///< called for each row with logits; says nothing itself
 };
 
 /// A tier on the fake model of this world; the caller steps its loop.

@@ -95,6 +95,8 @@ TEST_F(Simulation, VisitsWhatItIsMeantToVisit) {
                            "cancelled in prefill",
                            "cancelled in the queue",
                            "cancelled inside a decode",
+                           "draft accepted",
+                           "draft rejected",
                            "failed: model_failure",
                            "failed: shutting_down",
                            "fatal step",

@@ -20,9 +20,7 @@ DecodeStatus StepProbe::on_decode(std::span<const BatchRow> rows) {
   for (const auto& [slot, view] : now_) {
     if (status == DecodeStatus::kNoRoom) break;  // nothing changed
     sampled_after_.erase(slot);
-    if (status == DecodeStatus::kOk && view.logits) {
-      sampled_after_[slot] = view.begin + static_cast<std::int32_t>(view.rows) - 1;
-    }
+    if (status == DecodeStatus::kOk && view.logits) sampled_after_[slot] = view;
   }
   return status;
 }
@@ -33,7 +31,10 @@ void StepProbe::look(std::span<const BatchRow> rows) {
   std::int64_t deepest = 0;
   for (const BatchRow& row : rows) {
     SlotView& view = now_[row.slot];
-    if (view.rows++ == 0) view.begin = row.position;
+    if (view.rows++ == 0) {
+      view.begin = row.position;
+      view.first_logits = row.wants_logits;
+    }
     view.logits = row.wants_logits;
     deepest = std::max<std::int64_t>(deepest, row.position);
   }
@@ -41,11 +42,11 @@ void StepProbe::look(std::span<const BatchRow> rows) {
   rows_ = rows.size();
   cells_read += kPrefillRowsLeast * deepest;
   for (const auto& [slot, view] : now_) {
-    if (view.rows != 1 || !view.logits) continue;
+    if (!view.first_logits) continue;
     ++singles_;
     cells_read += view.begin;
     const auto last = sampled_after_.find(slot);
-    if (last != sampled_after_.end() && view.begin == last->second + 1) ++decoders_;
+    if (last != sampled_after_.end() && view.goes_on_behind(last->second)) ++decoders_;
   }
   const auto rows_least = static_cast<std::int64_t>(singles_) + kPrefillRowsLeast;
   least_cost_ =

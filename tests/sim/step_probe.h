@@ -31,7 +31,8 @@ class StepProbe {
   /// Somebody decoded in the last step, that is, waited for it.
   bool somebody_waits() const { return decoders_ > 0; }
   std::size_t decoders() const { return decoders_; }
-  /// Slots with one row whose logits were asked for: all decoders, and perhaps the end of a prompt.
+  /// Slots whose first row's logits were asked for: all decoders, whose drafts stand behind it, and
+  /// perhaps the end of a prompt.
   std::size_t singles() const { return singles_; }
   std::size_t slots() const { return now_.size(); }
   std::size_t rows() const { return rows_; }
@@ -50,8 +51,14 @@ class StepProbe {
  private:
   struct SlotView {
     std::int32_t begin = 0;
-    std::uint32_t rows = 0;
-    bool logits = false;
+    std::int32_t rows = 0;
+    bool first_logits = false;
+    bool logits = false;  // of the last row
+
+    bool goes_on_behind(const SlotView& last) const {
+      const std::int32_t first = last.first_logits ? last.begin + 1 : last.begin + last.rows;
+      return begin >= first && begin <= last.begin + last.rows;
+    }
   };
   void look(std::span<const BatchRow> rows);
   DecodeStatus choose();
@@ -60,8 +67,8 @@ class StepProbe {
   const WorldOptions& options_;
   Random& random_;
   Trace& trace_;
-  std::map<SlotId, SlotView> now_;                // of this decode
-  std::map<SlotId, std::int32_t> sampled_after_;  // position of the last logits, by slot
+  std::map<SlotId, SlotView> now_;            // of this decode
+  std::map<SlotId, SlotView> sampled_after_;  // of the last one with logits
   std::size_t decoders_ = 0;
   std::size_t singles_ = 0;
   std::size_t rows_ = 0;

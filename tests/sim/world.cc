@@ -38,10 +38,7 @@ World::World(const WorldOptions& options)
   probe_.inside = [this] { happen_inside_decode(); };
   ModelHooks hooks;
   hooks.fault = [this](std::span<const BatchRow> rows) { return probe_.on_decode(rows); };
-  hooks.script = [this](TokenSpan) -> std::optional<Token> {
-    happen_between_rows();
-    return std::nullopt;
-  };
+  hooks.script = [this](TokenSpan) { happen_between_rows(); };
   tier_ = make_sim_tier(options_, std::move(hooks), clock_, waker_);
   make_voices();
 }

@@ -72,6 +72,11 @@ WorldOptions make_world_options(std::uint64_t seed) {
   options.end = pick(random, std::array{WorldEnd::kDrain, WorldEnd::kDrain, WorldEnd::kDrainEarly,
                                         WorldEnd::kStop, WorldEnd::kStopInsideDecode});
   options.end_tick = between(random, 5, 250);
+  options.copy_chance = pick(random, std::array{0.0, 0.4, 0.9});
+  SpeculationOptions& speculation = options.engine.speculation;
+  speculation.mode =
+      pick(random, std::array{Speculation::kOff, Speculation::kNgram, Speculation::kAuto});
+  speculation.draft_tokens_max = between(random, 1, WorldOptions::kDraftTokensMax);
   return options;
 }
 

@@ -18,12 +18,15 @@ enum class WorldEnd : std::uint8_t {
 };
 
 struct WorldOptions {
+  static constexpr std::uint32_t kDraftTokensMax = 12;
+
   std::uint64_t seed = 0;
 
   // The server
   EngineConfig engine;
   FakeStepCost cost;
   double end_of_turn_chance = 0;
+  double copy_chance = 0;  ///< of some ten tokens of an answer: they repeat what was said before
   std::size_t requests_max = 0;
   std::uint32_t default_max_tokens = 0;
 

@@ -209,6 +209,8 @@ void World::check_end() {
   counts_["parked for fairness"] += snapshot.parks_for_fairness;
   counts_["parked for a reader"] += snapshot.parks_for_readers;
   counts_["went on"] += snapshot.resumes;
+  counts_["draft accepted"] += snapshot.drafts.accepted;
+  counts_["draft rejected"] += snapshot.drafts.rejected();
   counts_["saved to host memory"] += snapshot.tokens_saved;
   counts_["restored from host memory"] += snapshot.prompt_tokens_restored;
   counts_["cancelled in the queue"] += snapshot.cancelled_queued;

@@ -12,7 +12,7 @@ from dev.common import ROOT, Failure, say
 from dev.measurement_page import number
 
 PAGE = syscalls.PAGE
-TARGETS = ["zerohop", "zh_admission_bench", "zh_app_bench", "zh_door_bench"]
+TARGETS = ["zerohop", "zh_admission_bench", "zh_app_bench", "zh_telemetry_bench", "zh_door_bench"]
 REPETITIONS = 5
 
 
@@ -44,6 +44,13 @@ ROWS = (
     Row("head to refusal, no permit, p50", "BM_HeadToRefusalWithoutPermit/manual_time", None,
         "p50_ns"),
     Row("all hooks of a request", "BM_AllHooksOfARequest"),
+    Row("update of a counter", "BM_CounterAdd/real_time/threads:1", 20),
+    Row("… two threads on one counter", "BM_CounterAdd/real_time/threads:2"),
+    Row("update of a histogram", "BM_HistogramObserve/real_time/threads:1"),
+    Row("metrics of an engine step of eight tokens", "BM_StepOfEight"),
+    Row("record, counters, log line and history of a request",
+        "BM_EndOfARequest/manual_time"),
+    Row("page of `/metrics` with the series of 1,000 tenants", "BM_PageOfTenants/1000"),
 )
 
 
@@ -73,11 +80,11 @@ def nanoseconds(entry, counter):
 
 
 def micro_section(found):
-    lines = [f"`zh_admission_bench` and `zh_app_bench` (google/benchmark), {REPETITIONS} "
-             "repetitions: the median and the range. From head to decision is the real hook with "
-             "1,000 keys, a limit of every kind at key and tenant, limits of addresses, search for "
-             "gateways, budgets journaled and a tier to ask for pressure; refusals include their "
-             "answer.", "",
+    lines = ["`zh_admission_bench`, `zh_app_bench` and `zh_telemetry_bench` (google/benchmark), "
+             f"{REPETITIONS} repetitions: the median and the range. From head to decision is the "
+             "real hook with 1,000 keys, a limit of every kind at key and tenant, limits of "
+             "addresses, search for gateways, budgets journaled and a tier to ask for pressure; "
+             "refusals include their answer.", "",
              "| | ns | goal |", "|---|---|---|"]
     for row in ROWS:
         entries = found.get(row.name)
@@ -109,7 +116,8 @@ def measure(folder, words):
         return code
     say("micro-benchmarks")
     found = run_micro(folder / "src/zh_admission_bench")
-    found.update(run_micro(folder / "src/zh_app_bench", "Head|Hooks"))
+    found.update(run_micro(folder / "src/zh_app_bench", "Head|Hooks|EndOfARequest"))
+    found.update(run_micro(folder / "src/zh_telemetry_bench", "Counter|Histogram|Step|Tenants"))
     text = micro_section(found)
     print(text, flush=True)
     measurement_page.put_section(PAGE, "micro", text)

@@ -2,13 +2,15 @@
 import subprocess
 
 from dev import admission_bench, build, model, peer, sysdeps
+from dev.chain_bench import run as chain
 from dev.common import ROOT, Failure
 from dev.constrain_bench import run as constrain
 
 # They take long or need another server, so they run only when they are asked for by name.
 BY_NAME_ONLY = ("peer", "soak", "memcap", "masks", "door")
 # These are no programs: they run several things and write one page.
-COLLECTIONS = {"constrain": constrain.run, "admission": admission_bench.run}
+COLLECTIONS = {"constrain": constrain.run, "admission": admission_bench.run,
+               "chain": chain.run}
 PEER_REPORT = ROOT / "docs/measurements/peer_bench.md"
 
 

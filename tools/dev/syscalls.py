@@ -49,8 +49,9 @@ class Trace:
                    if role in (None, whose) and name in (None, what))
 
     def wakes(self):
-        """Of the I/O thread by the engine."""
-        return self.total("engine", "epoll_ctl")
+        """Of the I/O thread by the engine: writes to the eventfd of its mailbox, or what Asio's own
+        way of waking takes."""
+        return self.total("engine", "write") + self.total("engine", "epoll_ctl")
 
     def writes(self):
         return self.total("I/O", "sendmsg") + self.total("I/O", "sendto")

@@ -32,6 +32,9 @@ LIBFUZZER = {"clang": "clang++"}
 
 GROUPS = {"build": BUILD, "test": TEST, "bench": BENCH, "check": CHECK, "libfuzzer": LIBFUZZER}
 
+# Any of these runs the tests of the console (tests/e2e/support/browser.py looks for the same).
+BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+
 BOOST_BY_CODENAME = {"bookworm": "1.81", "noble": "1.83"}
 
 
@@ -53,12 +56,22 @@ def boost_packages(codename):
     return [f"libboost{version}-dev", f"libboost-json{version}-dev"]
 
 
+def browser_packages(system):
+    """Ubuntu's package only fetches a snap, which no container can install: there the test of the
+    console says what is missing."""
+    if system == "ubuntu" or any(map(shutil.which, BROWSERS)):
+        return []
+    return ["chromium"]
+
+
 def wanted(groups):
     names = []
     for group in groups:
         for package, command in GROUPS[group].items():
             if command is None or shutil.which(command) is None:
                 names.append(package)
+    if "test" in groups:
+        names += browser_packages(os_release().get("ID", ""))
     if "build" in groups:
         names += boost_packages(os_release().get("VERSION_CODENAME", ""))
         # Debian splits what `python3 -m venv` needs from Python.

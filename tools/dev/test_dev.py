@@ -167,6 +167,13 @@ class SystemPackages(unittest.TestCase):
         self.assertEqual(sysdeps.boost_packages("noble")[0], "libboost1.83-dev")
         self.assertEqual(sysdeps.boost_packages("forky")[0], "libboost-dev")
 
+    def test_a_browser_is_wanted_where_there_is_none_and_one_can_be_had(self):
+        with mock.patch.object(sysdeps.shutil, "which", return_value=None):
+            self.assertEqual(sysdeps.browser_packages("debian"), ["chromium"])
+            self.assertEqual(sysdeps.browser_packages("ubuntu"), [])
+        with mock.patch.object(sysdeps.shutil, "which", lambda name: name == "google-chrome"):
+            self.assertEqual(sysdeps.browser_packages("debian"), [])
+
     def test_without_root_and_sudo_the_command_is_told(self):
         with mock.patch.object(sysdeps, "missing", return_value=["libx-dev"]), \
                 mock.patch.object(sysdeps, "privilege", return_value=None), \

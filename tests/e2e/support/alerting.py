@@ -1,5 +1,6 @@
 """Prometheus, Alertmanager and the example receiver of deploy/, as processes of one test."""
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -25,6 +26,11 @@ def free_ports(number):
     finally:
         for one in sockets:
             one.close()
+
+
+def hurried(text):
+    """Rules that are evaluated as often as the test's Prometheus says."""
+    return re.sub(r"^    interval: 1m\n", "", text, flags=re.MULTILINE)
 
 
 def get_json(url):
