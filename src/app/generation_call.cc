@@ -361,7 +361,8 @@ class GenerationCall {
     const bool sent = last ? co_await exchange_.end_stream(bytes) : co_await exchange_.write(bytes);
     const Duration took = service_.clock.now() - began;
     service_.tier_metrics->answers.written(took);
-    reader_->answer().note_written(took);
+    // Of several readers the one that has it in its counts tells how long it made them wait.
+    if (reader_->counts()) reader_->answer().note_written(took);
     co_return sent;
   }
 

@@ -15,6 +15,8 @@ bool is_output(const Event& event) {
 }  // namespace
 
 void GenerationClock::note(const Event& event, TimePoint at) {
+  // Of several choices one may be read a step later than another.
+  at = std::max(at, last_text_at_.value_or(at));
   if (const auto* started = std::get_if<Started>(&event)) {
     started_at_ = at;
     queued_ = started->queue_time;

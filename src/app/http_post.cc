@@ -101,7 +101,8 @@ Awaitable<Result<PostReply>> HttpPost::Parts::exchange(PostRequest request) {
   const Request message = message_of(request);
   const auto [unsent, sent] = co_await beast::http::async_write(socket, message, kAwaitTuple);
   if (unsent || late) co_return failed(unsent);
-  beast::flat_buffer buffer;
+  // Also what belongs to neither head nor body, such as the extension of a chunk, has an end.
+  beast::flat_buffer buffer(kReplyHeadBytesMax + kReplyBodyBytesMax);
   ReplyParser parser;
   parser.header_limit(kReplyHeadBytesMax);
   parser.body_limit(kReplyBodyBytesMax);

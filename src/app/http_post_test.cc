@@ -214,6 +214,21 @@ TEST(HttpPost, AServerThatNeverStopsIsLeft) {
   EXPECT_EQ(reply->body, "");
 }
 
+TEST(HttpPost, AChunkThatIsNeverNamedToItsEndTakesNoMemory) {
+  const OneConnection server([](int descriptor) {
+    read_request(descriptor);
+    send_all(descriptor, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;");
+    const std::string extension(4096, 'a');
+    for (int i = 0; i < 1'000; ++i) {
+      if (send(descriptor, extension.data(), extension.size(), MSG_NOSIGNAL) <= 0) return;
+    }
+    ADD_FAILURE() << "4 MB were taken";
+  });
+  const auto reply = post_to({.port = server.port()});
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(reply->body, "");
+}
+
 TEST(HttpPost, AServerThatHangsIsLeftAtTheDeadline) {
   for (const std::string& bytes : {std::string(), std::string("HTTP/1.1 20")}) {
     const OneConnection server([&bytes](int descriptor) {

@@ -39,6 +39,8 @@ std::optional<WallTime> date_in(std::string_view text) {
       chrono::year(static_cast<int>(*year)),
       chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1), chrono::day(*day));
   if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+  // In nanoseconds other years do not fit.
+  if (*year < 1970 || *year > 2200) return std::nullopt;
   return chrono::sys_days(date) + chrono::hours(*hour) + chrono::minutes(*minute) +
          chrono::seconds(*second);
 }

@@ -67,6 +67,8 @@ TEST(RetryAfter, IsSecondsOrADate) {
   EXPECT_EQ(parse_retry_after("Fri, 02 Jan 2026 00:00:00 GMT", now),
             Duration(std::chrono::hours(24)));
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), Duration::zero());
+  EXPECT_FALSE(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", now).has_value());
+  EXPECT_FALSE(parse_retry_after("Mon, 01 Jan 0001 00:00:00 GMT", now).has_value());
   for (const char* bad :
        {"", "-1", "1.5", "soon", " 1", "99999999999999999999", "Thu, 01 Jan 2026 00:00:07 CET",
         "Thu, 32 Jan 2026 00:00:07 GMT", "Thu, 01 Foo 2026 00:00:07 GMT",

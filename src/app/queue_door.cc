@@ -121,7 +121,12 @@ void note_refused(Service& service, const RequestHead& head, const RequestContex
   if (!asks_for_text(head.path)) return;
   const auto identity = repeat_identity(context.caller, head);
   if (!identity) return;
-  service.refused_repeats.refused(*identity, service.clock.now() + error.retry_after);
+  const TimePoint now = service.clock.now();
+  // Two requests may look alike: nobody waits for longer than it was told because the other came.
+  const Duration told = service.refused_repeats.too_early({identity->hash, true}, now);
+  Duration wait = error.retry_after;
+  if (told > Duration::zero()) wait = std::min(wait, told);
+  service.refused_repeats.refused(*identity, now + wait);
 }
 
 int overload_status(const RequestHead* head, const RequestContext& context) {

@@ -25,12 +25,14 @@ std::optional<RepeatIdentity> repeat_identity(const Caller& caller, const Reques
   const bool named = id && !id->empty() && id->size() <= kIdBytesMax;
   const auto retries = head.headers.find(kRetryHeader);
   if (!named && !retries) return std::nullopt;
+  // Without its length nothing tells two bodies apart.
+  if (!head.content_length) return std::nullopt;
   std::string text;
   append_field(named ? *id : "", text);
   append_field(caller.key != nullptr ? caller.key->id : credential_of(head.headers), text);
   append_field(head.path, text);
-  append_field(std::to_string(head.content_length.value_or(0)), text);
-  return RepeatIdentity{text_hash(text), named || *retries != "0"};
+  append_field(std::to_string(*head.content_length), text);
+  return RepeatIdentity{text_hash(text), !retries || *retries != "0"};
 }
 
 void RefusedRepeats::refused(const RepeatIdentity& identity, TimePoint come_back_at) {

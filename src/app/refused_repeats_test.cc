@@ -31,8 +31,16 @@ TEST(RefusedRepeats, KnowRepetitionsByTheirHeaders) {
   EXPECT_FALSE(identity({{"x-stainless-retry-count", "0"}}).repeats);
   EXPECT_TRUE(identity({{"x-stainless-retry-count", "2"}}).repeats);
   EXPECT_TRUE(identity({{"x-anthropic-request-id", "a"}}).repeats);
+  const Fields counted{{"x-anthropic-request-id", "a"}, {"x-stainless-retry-count", "0"}};
+  EXPECT_FALSE(identity(counted).repeats) << "it says itself that it is the first";
   EXPECT_EQ(identity({{"x-stainless-retry-count", "0"}}).hash,
             identity({{"x-stainless-retry-count", "1"}}).hash);
+}
+
+TEST(RefusedRepeats, AreNotKnownWithoutTheLengthOfTheBody) {
+  RequestHead head = head_with({{"x-anthropic-request-id", "a"}});
+  head.content_length.reset();
+  EXPECT_FALSE(repeat_identity({}, head).has_value());
 }
 
 TEST(RefusedRepeats, TellRequestsApart) {

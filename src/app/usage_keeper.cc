@@ -169,8 +169,8 @@ void UsageKeeper::drop_old() {
   const PeriodNumber today = calendar.day;
   if (today == cleaned_day_) return;
   const StoreResult<std::int64_t> over = journal_->drop_over(calendar);
-  if (!over.ok()) return void(report(over.error(), journal_complaint_));
   const StoreResult<std::int64_t> dropped = ledger_->drop_before(now - parts_.kept);
+  if (!over.ok()) return void(report(over.error(), journal_complaint_));
   if (!dropped.ok()) return void(report(dropped.error(), ledger_complaint_));
   cleaned_day_ = today;
   if (*dropped > 0) log_info("dropped old usage", {{"rows", std::to_string(*dropped)}});

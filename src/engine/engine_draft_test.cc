@@ -282,6 +282,25 @@ TEST(EngineDraft, SurvivesLogitsThatAreNoNumbersBehindADraft) {
   }
 }
 
+// A machine that cannot compute the rows of a draft; every other step succeeds.
+TEST(EngineDraft, IsGivenUpWhereItsRowsMakeStepsFail) {
+  for (const DecodeStatus status : {DecodeStatus::kNoRoom, DecodeStatus::kFatal}) {
+    FakeModelOptions model = copying_model();
+    auto failures = std::make_shared<int>(0);
+    model.fault = [failures, status](std::span<const BatchRow> rows) {
+      if (std::ranges::count(rows, true, &BatchRow::wants_logits) < 2) return DecodeStatus::kOk;
+      ++*failures;
+      return status;
+    };
+    EngineHarness engine(model, harness_context(), with(Speculation::kNgram));
+    const auto client = engine.complete({.prompt = kText, .max_tokens = 150});
+    ASSERT_NE(client->find<Finished>(), nullptr);
+    EXPECT_EQ(client->find<Finished>()->usage.output_tokens, 150u);
+    EXPECT_GT(*failures, 0);
+    EXPECT_LT(*failures, 20);
+  }
+}
+
 TEST(EngineDraft, FailsTheSameRequestsWhoseLogitsAreNeverNumbers) {
   std::vector<std::string> texts;
   for (const Speculation mode : {Speculation::kOff, Speculation::kNgram}) {

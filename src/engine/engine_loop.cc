@@ -345,10 +345,9 @@ void EngineLoop::take_inbox() {
       continue;
     }
     std::optional<TimePoint> start_by;
-    if (sequence->request.scheduling.deadline) {
-      start_by =
-          latest_start(state_, {sequence->uncached, sequence->output_limit, options_.itl_objective},
-                       *sequence->request.scheduling.deadline);
+    if (const std::optional<TimePoint> deadline = sequence->deadline()) {
+      start_by = latest_start(
+          state_, {sequence->uncached, sequence->output_limit, options_.itl_objective}, *deadline);
     }
     waiting_.admit(std::move(sequence), start_by);
   }

@@ -272,6 +272,7 @@ class EngineLoop {
 
   // Failed steps (engine_recover.cc)
   void undo(DecodeStatus status);
+  void blame_drafts();
   void undo_aborted();
   void undo_no_room();
   void undo_fatal();

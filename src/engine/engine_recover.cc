@@ -25,11 +25,20 @@ Error model_failure(std::string message) {
 
 void EngineLoop::undo(DecodeStatus status) {
   sampled_ = 0;
+  if (status == DecodeStatus::kNoRoom || status == DecodeStatus::kFatal) blame_drafts();
   switch (status) {
     case DecodeStatus::kOk: break;
     case DecodeStatus::kAborted: return undo_aborted();
     case DecodeStatus::kNoRoom: return undo_no_room();
     case DecodeStatus::kFatal: return undo_fatal();
+  }
+}
+
+// A step may have failed for the rows of its drafts alone. Without them it then succeeds, which is
+// why nobody else would learn of it.
+void EngineLoop::blame_drafts() {
+  for (Sequence* sequence : step_sequences_) {
+    if (!sequence->draft.empty()) sequence->drafter->learn({sequence->draft.size(), 0, true});
   }
 }
 

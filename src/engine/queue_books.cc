@@ -16,14 +16,15 @@ std::optional<QueueBound> QueueBooks::bound_of(const QueueEntry& entry,
   if (requests_ + requests > limits_.requests_max) return QueueBound::kRequests;
   if (requests_ > 0 && tokens_ + entry.tokens > limits_.tokens_max) return QueueBound::kTokens;
   const auto found = tenants_.find(entry.tenant);
-  if (entry.tenant == TenantId{} || found == tenants_.end()) return std::nullopt;
+  if (entry.tenant == TenantId{}) return std::nullopt;
   const auto share = [this](auto whole) {
     return static_cast<double>(whole) * limits_.tenant_share;
   };
-  const auto all = static_cast<double>(found->second.all() + requests);
-  if (all > std::max(share(limits_.requests_max), 1.0)) {
+  const std::size_t own = found == tenants_.end() ? 0 : found->second.all();
+  if (static_cast<double>(own + requests) > std::max(share(limits_.requests_max), 1.0)) {
     return QueueBound::kTenantRequests;
   }
+  if (found == tenants_.end()) return std::nullopt;
   if (static_cast<double>(found->second.tokens + entry.tokens) > share(limits_.tokens_max)) {
     return QueueBound::kTenantTokens;
   }

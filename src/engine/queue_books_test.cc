@@ -77,6 +77,9 @@ TEST(QueueBooks, GiveNoTenantMoreThanItsShare) {
   EXPECT_EQ(books.full_for(kA), QueueBound::kTenantRequests);
   EXPECT_EQ(books.full_for(kB), std::nullopt);
   EXPECT_NE(books.full_for(kB, 100), std::nullopt) << "of so many not the last one";
+  const QueueBooks empty({10, 1000, 0.5});
+  EXPECT_EQ(empty.full_for(kB, 5), std::nullopt);
+  EXPECT_EQ(empty.full_for(kB, 6), QueueBound::kTenantRequests);
   come(books, of(kB, 400), 1);
   EXPECT_EQ(books.enter(of(kB, 101)), QueueBound::kTenantTokens);
   come(books, of(kB, 100), 1);

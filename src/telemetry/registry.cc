@@ -162,7 +162,10 @@ void MetricsRegistry::FamilyView::keep(const MetricsView& view) {
   const auto place = std::ranges::find(labels, kTenantLabel);
   if (place == labels.end()) return;
   const auto index = static_cast<std::size_t>(place - labels.begin());
-  std::erase_if(series, [&](const Series* one) { return one->values[index] != *view.tenant; });
+  // What all tenants beyond the cap share is nobody's own, whatever a tenant is called.
+  std::erase_if(series, [&](const Series* one) {
+    return one->values[index] != *view.tenant || one->values[index] == kOverflowLabel;
+  });
 }
 
 std::string MetricsRegistry::render(const MetricsView& reader) const {

@@ -52,6 +52,7 @@ RULES = [
     case("stop", "one two STOP three"),
     case("unhurried", WORDS, repeat=4, delay_ms=10),
     case("slow", WORDS, repeat=200, delay_ms=15),
+    case("creeping", WORDS, repeat=200, delay_ms=100),
     # Late enough that a stream has begun.
     case("breaks-down", WORDS, repeat=20, fail_at=100, delay_ms=2),
     case("empty", ""),

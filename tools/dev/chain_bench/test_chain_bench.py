@@ -267,9 +267,9 @@ class CommandLine(unittest.TestCase):
 
     def test_command_lines_show_no_key_and_no_folder_of_this_machine(self):
         process = SimpleNamespace(
-            words=["/opt/x/zerohop", "serve", "--model", str(Path.home() / "m.gguf"), "/t/a"],
-            environment={"LITELLM_MASTER_KEY": "secret", "XDG_STATE_HOME": "/t", "A": ""})
-        self.assertEqual(sides.command_text(process, Path("/t")),
+            words=["/opt/x/zerohop", "serve", "--model", str(Path.home() / "m.gguf"), "/a room/a"],
+            environment={"LITELLM_MASTER_KEY": "secret", "XDG_STATE_HOME": "/a room", "A": ""})
+        self.assertEqual(sides.command_text(process, Path("/a room")),
                          "A= zerohop serve --model ~/m.gguf DIR/a")
 
 
