@@ -13,23 +13,6 @@ namespace {
 
 constexpr double kSilenceSecondsMax = 600;
 
-// The JSON string behind the first `key`, still escaped; empty for null and where there is none.
-std::string_view string_after(std::string_view text, std::string_view key) {
-  const std::size_t place = text.find(key);
-  if (place == std::string_view::npos) return {};
-  std::string_view rest = text.substr(place + key.size());
-  if (!rest.starts_with('"')) return {};
-  rest.remove_prefix(1);
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if (rest[i] == '\\') {
-      ++i;
-    } else if (rest[i] == '"') {
-      return rest.substr(0, i);
-    }
-  }
-  return {};
-}
-
 int count_after(std::string_view text, std::string_view key) {
   return static_cast<int>(number_after(text, key).value_or(0));
 }

@@ -177,4 +177,21 @@ std::optional<double> number_after(std::string_view text, std::string_view key) 
   return number;
 }
 
+std::string_view string_after(std::string_view text, std::string_view key) {
+  const std::size_t place = text.find(key);
+  if (place == std::string_view::npos) return {};
+  std::string_view rest = text.substr(place + key.size());
+  while (rest.starts_with(' ')) rest.remove_prefix(1);
+  if (!rest.starts_with('"')) return {};
+  rest.remove_prefix(1);
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i] == '\\') {
+      ++i;
+    } else if (rest[i] == '"') {
+      return rest.substr(0, i);
+    }
+  }
+  return {};
+}
+
 }  // namespace zerohop::bench

@@ -68,4 +68,7 @@ std::optional<Answer> exchange_bytes(std::uint16_t port, const std::string& requ
 /// The number behind the last `key` in `text`; nothing when there is none.
 std::optional<double> number_after(std::string_view text, std::string_view key);
 
+/// The JSON string behind the first `key`, still escaped; empty for null and where there is none.
+std::string_view string_after(std::string_view text, std::string_view key);
+
 }  // namespace zerohop::bench

@@ -1,7 +1,6 @@
 // One POST against servers of every kind, the last of which wish it ill.
 #include "app/http_post.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,12 +8,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "app/test_listener.h"
 
 namespace zerohop {
 namespace {
@@ -26,38 +26,24 @@ class OneConnection {
  public:
   using Play = std::function<void(int descriptor)>;
 
-  explicit OneConnection(Play play) : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sockaddr generic{};
-    std::memcpy(&generic, &address, sizeof generic);
-    EXPECT_EQ(bind(listener_, &generic, sizeof generic), 0);
-    EXPECT_EQ(listen(listener_, 4), 0);
-    socklen_t size = sizeof generic;
-    EXPECT_EQ(getsockname(listener_, &generic, &size), 0);
-    std::memcpy(&address, &generic, sizeof address);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, play = std::move(play)] {
-      const int descriptor = accept(listener_, nullptr, nullptr);
-      if (descriptor < 0) return;
-      play(descriptor);
-      close(descriptor);
-    });
-  }
+  explicit OneConnection(Play play)
+      : thread_([this, play = std::move(play)] {
+          const int descriptor = listener_.take();
+          if (descriptor < 0) return;
+          play(descriptor);
+          close(descriptor);
+        }) {}
   ~OneConnection() {
-    shutdown(listener_, SHUT_RDWR);  // wakes a thread that waits for a connection
+    listener_.stop();
     thread_.join();
-    close(listener_);
   }
   OneConnection(const OneConnection&) = delete;
   OneConnection& operator=(const OneConnection&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listener_.port(); }
 
  private:
-  const int listener_;
-  std::uint16_t port_ = 0;
+  TestListener listener_;
   std::thread thread_;
 };
 

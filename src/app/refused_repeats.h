@@ -4,7 +4,7 @@
 //
 // A repetition is known by the headers that say so (x-anthropic-request-id, or an SDK's
 // x-stainless-retry-count above 0), the key, the path and the length of the body. A request that
-// shows neither header is always looked at as a new one.
+// shows neither header, no length or a count of 0 is always looked at as a new one.
 //
 // A fixed number of places: whoever is displaced is looked at as a new one as well. I/O thread.
 #pragma once

@@ -257,6 +257,12 @@ class ServerUsage : public testing::Test {
     EXPECT_TRUE(found.ok());
     return found.ok() ? std::move(*found) : std::vector<LedgerSum>{};
   }
+  void expect_billed_for_both_sides() {
+    const std::vector<LedgerSum> found = sums({});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_GT(found[0].tokens.uncached_input, 0u);
+    EXPECT_GT(found[0].tokens.output, 0u);
+  }
 
   TestFolder folder;
 };
@@ -326,10 +332,7 @@ TEST_F(ServerUsage, BillsAClientThatLeftAWholeAnswer) {
     server.settle();
     EXPECT_TRUE(eventually([&] { return server.snapshot().running() == 0; }));
   }
-  const std::vector<LedgerSum> found = sums({});
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_GT(found[0].tokens.uncached_input, 0u);
-  EXPECT_GT(found[0].tokens.output, 0u);
+  expect_billed_for_both_sides();
 }
 
 TEST_F(ServerUsage, BillsAClientThatLeftForWhatItWasServed) {
@@ -347,10 +350,7 @@ TEST_F(ServerUsage, BillsAClientThatLeftForWhatItWasServed) {
     server.settle();
     EXPECT_TRUE(eventually([&] { return server.snapshot().running() == 0; }));
   }
-  const std::vector<LedgerSum> found = sums({});
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_GT(found[0].tokens.uncached_input, 0u);
-  EXPECT_GT(found[0].tokens.output, 0u);
+  expect_billed_for_both_sides();
 }
 
 TEST_F(ServerUsage, TakesItsFolderForOneProcess) {
