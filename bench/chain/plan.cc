@@ -1,14 +1,16 @@
 #include "chain/plan.h"
 
 #include <array>
-#include <charconv>
+
+#include "base/whole_number.h"
 
 namespace zerohop::bench {
 namespace {
 
 bool read_seconds(std::string_view text, double& seconds) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && seconds >= 0;
+  const auto number = whole_number<double>(text);
+  if (number) seconds = *number;
+  return number && seconds >= 0;
 }
 
 bool parse_line(std::string_view line, PlannedRequest& request) {

@@ -4,7 +4,6 @@
 // only, through the engine. `--all` replays every trace of a folder and can write the report.
 // `./dev sim-trace` builds and runs it. Bad command lines and files end with 2.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/whole_number.h"
 #include "trace_sim/report.h"
 #include "trace_sim/trace.h"
 
@@ -84,10 +84,8 @@ void describe(CLI::App& app, Wishes& wishes) {
 std::optional<CacheSize> cache_size(std::string_view words) {
   const bool share = words.ends_with('%');
   if (share) words.remove_suffix(1);
-  double number = 0;
-  const char* const end = words.data() + words.size();
-  const auto [stop, error] = std::from_chars(words.data(), end, number);
-  if (error != std::errc() || stop != end || !(number > 0)) return std::nullopt;
+  const double number = whole_number<double>(words).value_or(0);
+  if (!(number > 0)) return std::nullopt;
   if (share) return number <= 100 ? std::optional(CacheSize{0, number / 100}) : std::nullopt;
   if (number < kBlockTokens || number > 1e12) return std::nullopt;
   return CacheSize{static_cast<std::uint64_t>(number / kBlockTokens), 0};

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <optional>
+
+#include "base/whole_number.h"
 
 namespace zerohop::trace_sim {
 namespace {
@@ -98,15 +99,6 @@ Result<BlockRequest> block_request(std::string_view words, const std::string& pl
                       static_cast<std::uint32_t>(*output), std::move(*blocks)};
 }
 
-// The whole of `words` as a number; nothing when it is none.
-std::optional<double> whole_number(std::string_view words) {
-  double found = 0;
-  const char* const end = words.data() + words.size();
-  const auto [stop, error] = std::from_chars(words.data(), end, found);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return found;
-}
-
 // Seconds since 1970 of "2023-11-16 18:17:03.9799600".
 std::optional<double> time_of(std::string_view words) {
   constexpr std::string_view kForm = "0000-00-00 00:00:00";
@@ -116,12 +108,12 @@ std::optional<double> time_of(std::string_view words) {
     if (kForm[i] == '0' ? !digit : words[i] != kForm[i]) return std::nullopt;
   }
   const auto part = [&](std::size_t from, std::size_t size) {
-    return static_cast<int>(*whole_number(words.substr(from, size)));
+    return static_cast<int>(*whole_number<double>(words.substr(from, size)));
   };
   const std::chrono::year_month_day date{std::chrono::year(part(0, 4)),
                                          std::chrono::month(static_cast<unsigned>(part(5, 2))),
                                          std::chrono::day(static_cast<unsigned>(part(8, 2)))};
-  const std::optional<double> seconds = whole_number(words.substr(17));
+  const std::optional<double> seconds = whole_number<double>(words.substr(17));
   if (!date.ok() || !seconds || part(11, 2) > 23 || part(14, 2) > 59) return std::nullopt;
   const std::chrono::sys_days day = date;
   return static_cast<double>(day.time_since_epoch().count()) * 86400 + part(11, 2) * 3600 +
@@ -136,8 +128,9 @@ Result<LengthRequest> azure_request(std::string_view words, const std::string& p
   }
   const std::optional<double> time = time_of(words.substr(0, first));
   if (!time) return at(place + ", TIMESTAMP", "not a time");
-  const std::optional<double> prompt = whole_number(words.substr(first + 1, second - first - 1));
-  const std::optional<double> output = whole_number(words.substr(second + 1));
+  const std::optional<double> prompt =
+      whole_number<double>(words.substr(first + 1, second - first - 1));
+  const std::optional<double> output = whole_number<double>(words.substr(second + 1));
   if (!prompt || !(*prompt >= 1 && *prompt <= kTokensMax)) {
     return at(place + ", ContextTokens", "not a number of tokens");
   }

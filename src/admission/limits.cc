@@ -1,9 +1,9 @@
 #include "admission/limits.h"
 
 #include <array>
-#include <charconv>
 
 #include "base/check.h"
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -105,25 +105,23 @@ Result<std::uint64_t> tokens_per_minute_of(const RequestRate& rate) {
     return invalid_request(std::string(rate.path), why);
   };
   const std::size_t slash = rate.text.find('/');
-  const std::string_view number = rate.text.substr(0, slash);
-  std::uint64_t requests = 0;
-  const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), requests);
+  const auto requests = whole_number<std::uint64_t>(rate.text.substr(0, slash));
   const RateUnit* unit = nullptr;
   for (const RateUnit& candidate : kRateUnits) {
     if (slash != std::string_view::npos && candidate.name == rate.text.substr(slash + 1)) {
       unit = &candidate;
     }
   }
-  if (fault != std::errc{} || end != number.data() + number.size() || unit == nullptr) {
+  if (!requests || unit == nullptr) {
     return refused("a rate looks like 10000/minute; the units are second, minute, hour and day");
   }
-  if (requests > kRateMax || rate.tokens_per_request > kRateMax) {
+  if (*requests > kRateMax || rate.tokens_per_request > kRateMax) {
     return refused("a rate may have at most " + std::to_string(kRateMax) + " requests");
   }
-  if (requests == 0 || rate.tokens_per_request == 0) return std::uint64_t{0};
+  if (*requests == 0 || rate.tokens_per_request == 0) return std::uint64_t{0};
   // Both factors are at most 2^40, so the product with 60 needs more than 64 bits.
   __extension__ using Wide = unsigned __int128;
-  const Wide tokens = Wide{requests} * rate.tokens_per_request * 60 / unit->seconds;
+  const Wide tokens = Wide{*requests} * rate.tokens_per_request * 60 / unit->seconds;
   if (tokens > kRateMax) {
     return refused("that is more than " + std::to_string(kRateMax) + " tokens a minute");
   }

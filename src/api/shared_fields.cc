@@ -1,10 +1,10 @@
 #include "api/shared_fields.h"
 
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <string_view>
 
+#include "base/whole_number.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -25,10 +25,8 @@ Result<float> parse_bias(const JsonPlace& place) {
 
 // Decimal digits and nothing else.
 std::optional<Token> parse_token_key(std::string_view key) {
-  Token token = -1;
-  const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), token);
-  if (fault != std::errc() || end != key.data() + key.size() || token < 0) return std::nullopt;
-  return token;
+  const auto token = whole_number<Token>(key);
+  return token.value_or(-1) < 0 ? std::nullopt : token;
 }
 
 Result<LogitBias> parse_bias_pair(const JsonPlace& pair) {

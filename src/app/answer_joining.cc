@@ -1,10 +1,10 @@
 #include "app/answer_joining.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "app/request_tenant.h"
 #include "app/running_answer.h"
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -22,12 +22,7 @@ void append_field(std::string_view field, std::string& text) {
 
 std::optional<unsigned> retries_of(const Headers& headers) {
   const auto value = headers.find(kRetryHeader);
-  if (!value) return std::nullopt;
-  unsigned count = 0;
-  const char* end = value->data() + value->size();
-  const auto [stop, fault] = std::from_chars(value->data(), end, count);
-  if (fault != std::errc() || stop != end) return std::nullopt;
-  return count;
+  return value ? whole_number<unsigned>(*value) : std::nullopt;
 }
 
 }  // namespace

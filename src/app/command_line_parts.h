@@ -2,11 +2,11 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <charconv>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "core/error.h"
 
 namespace zerohop {
@@ -21,13 +21,8 @@ std::string command_name(const CLI::App& app);
 /// All of `text` as a number. Errors: kConfiguration, which names `flag`.
 template <class Number>
 Result<Number> flag_number(const std::string& flag, const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) {
-    return usage_error(flag + ": '" + text + "' is not a number that fits");
-  }
-  return value;
+  if (const auto number = whole_number<Number>(text)) return *number;
+  return usage_error(flag + ": '" + text + "' is not a number that fits");
 }
 
 }  // namespace zerohop

@@ -1,10 +1,10 @@
 #include "app/config_rules.h"
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 
 #include "app/config_load.h"
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -45,11 +45,9 @@ std::optional<HostAndPort> split_host_and_port(std::string_view text) {
   if (colon == text.npos) return std::nullopt;
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  HostAndPort place{std::string(host), 0};
-  const char* end = text.data() + text.size();
-  const auto [stop, fault] = std::from_chars(text.data() + colon + 1, end, place.port);
-  if (fault != std::errc() || stop != end || host.empty()) return std::nullopt;
-  return place;
+  const auto port = whole_number<decltype(HostAndPort::port)>(text.substr(colon + 1));
+  if (!port || host.empty()) return std::nullopt;
+  return HostAndPort{std::string(host), *port};
 }
 
 std::optional<std::string> host_rule(std::string_view text) {

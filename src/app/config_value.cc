@@ -6,6 +6,7 @@
 #include "app/config_table.h"
 #include "app/suggest.h"
 #include "base/check.h"
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -102,11 +103,8 @@ Result<void> set(const ConfigKey& key, const IntegerType& type, const RawValue& 
 
 // Nothing when `text` is no number, or none that is finite.
 std::optional<double> finite_number(const std::string& text) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = whole_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 Result<void> set(const ConfigKey& key, const NumberType& type, const RawValue& raw,

@@ -13,10 +13,11 @@
 #include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 
@@ -52,11 +53,9 @@ Request message_of(const PostRequest& request) {
 std::optional<Tcp::endpoint> numeric_place(const HttpUrl& url) {
   Fault fault;
   const asio::ip::address address = asio::ip::make_address(url.host, fault);
-  std::uint16_t port = 0;
-  const char* end = url.port.data() + url.port.size();
-  const auto read = std::from_chars(url.port.data(), end, port);
-  if (fault || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return Tcp::endpoint(address, port);
+  const auto port = whole_number<std::uint16_t>(url.port);
+  if (fault || !port) return std::nullopt;
+  return Tcp::endpoint(address, *port);
 }
 
 }  // namespace

@@ -1,22 +1,16 @@
 #include "app/limit_settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
 
 Error wrong(std::string path, std::string message) {
   return Error{ErrorCode::kConfiguration, std::move(message), std::move(path), {}};
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 Error unknown_limit(const std::string& path, const std::string& name) {
@@ -33,7 +27,7 @@ Result<Limits> read_limits(const std::map<std::string, std::string>& entries,
   for (const auto& [name, text] : entries) {
     const LimitField* const field = find_limit(name);
     if (field == nullptr) return unknown_limit(path, name);
-    const std::optional<std::uint64_t> number = whole_number(text);
+    const std::optional<std::uint64_t> number = whole_number<std::uint64_t>(text);
     if (!number || *number > field->max) {
       return wrong(path + "." + name,
                    "'" + text + "' must be a whole number from 0 to " + std::to_string(field->max));
@@ -55,7 +49,7 @@ Result<Prices> read_prices(std::string_view text, const std::string& path) {
     const std::size_t split = std::min(word.find('='), word.size());
     const std::string_view name = word.substr(0, split);
     const std::optional<std::uint64_t> price =
-        whole_number(word.substr(std::min(split + 1, word.size())));
+        whole_number<std::uint64_t>(word.substr(std::min(split + 1, word.size())));
     std::uint64_t* const member = name == "input"            ? &prices.input
                                   : name == "cached_input"   ? &prices.cached_input
                                   : name == "output"         ? &prices.output

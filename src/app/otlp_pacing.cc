@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
 
 // Attempts of many instances shall not come together.
 constexpr double kSpread = 0.25;
-
-std::optional<unsigned> number_in(std::string_view text) {
-  unsigned number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
 
 // `Sun, 06 Nov 1994 08:49:37 GMT`, the form of RFC 9110, section 5.6.7, that is still made.
 std::optional<WallTime> date_in(std::string_view text) {
@@ -28,11 +21,11 @@ std::optional<WallTime> date_in(std::string_view text) {
     return std::nullopt;
   }
   const auto* const month = std::ranges::find(kMonths, text.substr(8, 3));
-  const auto day = number_in(text.substr(5, 2));
-  const auto year = number_in(text.substr(12, 4));
-  const auto hour = number_in(text.substr(17, 2));
-  const auto minute = number_in(text.substr(20, 2));
-  const auto second = number_in(text.substr(23, 2));
+  const auto day = whole_number<unsigned>(text.substr(5, 2));
+  const auto year = whole_number<unsigned>(text.substr(12, 4));
+  const auto hour = whole_number<unsigned>(text.substr(17, 2));
+  const auto minute = whole_number<unsigned>(text.substr(20, 2));
+  const auto second = whole_number<unsigned>(text.substr(23, 2));
   if (month == kMonths.end() || !day || !year || !hour || !minute || !second) return std::nullopt;
   namespace chrono = std::chrono;
   const chrono::year_month_day date(
@@ -48,7 +41,7 @@ std::optional<WallTime> date_in(std::string_view text) {
 }  // namespace
 
 std::optional<Duration> parse_retry_after(std::string_view field, WallTime now) {
-  if (const auto seconds = number_in(field)) return std::chrono::seconds(*seconds);
+  if (const auto seconds = whole_number<unsigned>(field)) return std::chrono::seconds(*seconds);
   const std::optional<WallTime> date = date_in(field);
   if (!date) return std::nullopt;
   return std::max(*date - now, Duration::zero());

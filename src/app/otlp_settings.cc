@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "app/config_error.h"
 #include "app/whole_file.h"
 #include "base/check.h"
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -17,12 +17,7 @@ namespace {
 constexpr std::string_view kVariable = "env:";
 constexpr std::string_view kFile = "file:";
 
-bool is_port(std::string_view text) {
-  unsigned port = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, port);
-  return read.ec == std::errc() && read.ptr == end && port >= 1 && port <= 65'535;
-}
+bool is_port(std::string_view text) { return whole_number<std::uint16_t>(text).value_or(0) > 0; }
 
 Result<void> check_endpoint(const std::string& endpoint) {
   if (endpoint.empty()) return {};

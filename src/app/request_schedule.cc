@@ -1,13 +1,13 @@
 #include "app/request_schedule.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <string>
 #include <string_view>
 
 #include "app/config_error.h"
 #include "app/text_hash.h"
+#include "base/whole_number.h"
 #include "core/service_estimate.h"
 
 namespace zerohop {
@@ -18,15 +18,6 @@ constexpr std::string_view kDeadlineHeader = "anthropic-deadline-ms";
 constexpr std::string_view kTimeoutHeader = "x-stainless-timeout";
 constexpr std::size_t kCacheKeyBytesMax = 256;
 constexpr std::uint64_t kDeadlineMillisecondsMax = 86'400'000;  // a day
-
-// Digits and nothing else.
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, fault] = std::from_chars(text.data(), end, number);
-  if (fault != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
 
 Result<std::uint64_t> parse_affinity(const Headers& headers) {
   const auto key = headers.find(kCacheKeyHeader);
@@ -43,7 +34,7 @@ Result<std::optional<TimePoint>> parse_deadline(const Headers& headers, TimePoin
   using Deadline = std::optional<TimePoint>;
   const auto value = headers.find(kDeadlineHeader);
   if (!value) return Deadline();
-  const auto number = parse_number(*value);
+  const auto number = whole_number<std::uint64_t>(*value);
   if (!number || *number == 0 || *number > kDeadlineMillisecondsMax) {
     return invalid_request(std::string(kDeadlineHeader),
                            "must be a whole number of milliseconds from 1 to 86400000");
@@ -53,7 +44,7 @@ Result<std::optional<TimePoint>> parse_deadline(const Headers& headers, TimePoin
 
 std::optional<TimePoint> parse_timeout(const Headers& headers, TimePoint received_at) {
   const auto value = headers.find(kTimeoutHeader);
-  const auto number = value ? parse_number(*value) : std::nullopt;
+  const auto number = value ? whole_number<std::uint64_t>(*value) : std::nullopt;
   if (!number || *number == 0 || *number > kDeadlineMillisecondsMax / 1'000) return std::nullopt;
   return received_at + std::chrono::seconds(*number);
 }

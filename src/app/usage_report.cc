@@ -5,9 +5,10 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <chrono>
 #include <utility>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -18,10 +19,7 @@ constexpr std::string_view kLabelPrefix = "label:";
 constexpr std::string_view kTenantNumber = "tenant_number";
 
 std::optional<int> digits(std::string_view text) {
-  int number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc{} || end != text.data() + text.size() || text.front() == '-') return {};
-  return number;
+  return text.starts_with('-') ? std::nullopt : whole_number<int>(text);
 }
 
 Result<std::chrono::sys_days> day_of(const std::string& field, std::string_view text) {

@@ -1,8 +1,9 @@
 #include "app/wire_profile.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -23,11 +24,11 @@ Result<void> apply_setting(const std::string& profile, std::string_view name,
   } else if (name == "overload" && (value == "529" || value == "503")) {
     out.overload_status = value == "529" ? OverloadStatus::k529 : OverloadStatus::k503;
   } else if (name == "default_max_tokens") {
-    const char* end = value.data() + value.size();
-    const auto [stop, fault] = std::from_chars(value.data(), end, out.default_max_tokens);
-    if (fault != std::errc() || stop != end || out.default_max_tokens == 0) {
+    const auto tokens = whole_number<decltype(out.default_max_tokens)>(value);
+    if (tokens.value_or(0) == 0) {
       return wrong(profile, "'" + shown + "' needs a count of tokens");
     }
+    out.default_max_tokens = *tokens;
   } else {
     return wrong(profile, "'" + shown +
                               "' is none of stream=full|folded, heartbeat=ping|empty_delta, "

@@ -3,7 +3,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -24,12 +25,9 @@ bool has_bits_behind(const std::array<std::uint8_t, 16>& bytes, std::size_t bits
 }
 
 std::optional<std::size_t> parse_bits(std::string_view text) {
-  std::size_t bits = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, bits);
+  const auto bits = whole_number<std::size_t>(text);
   const bool padded = text.size() > 1 && text.front() == '0';
-  if (parsed.ec != std::errc{} || parsed.ptr != end || padded || bits > 128) return std::nullopt;
-  return bits;
+  return !padded && bits.value_or(129) <= 128 ? bits : std::nullopt;
 }
 
 }  // namespace

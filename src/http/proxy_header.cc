@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <span>
+
+#include "base/whole_number.h"
 
 namespace zerohop {
 namespace {
@@ -38,11 +39,8 @@ bool may_begin(std::string_view bytes, std::string_view start) {
 // ---- Version 1: a line of text ----
 
 bool is_port(std::string_view text) {
-  std::uint32_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, port);
   const bool padded = text.size() > 1 && text.front() == '0';
-  return parsed.ec == std::errc{} && parsed.ptr == end && !padded && port <= 65'535;
+  return !padded && whole_number<std::uint16_t>(text).has_value();
 }
 
 // Up to the next blank, which is taken along.

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/whole_number.h"
 #include "llama.h"
 #include "model/gguf_file.h"
 #include "model/saved_state.h"
@@ -32,10 +33,7 @@ std::optional<std::uint64_t> single_value(const llama_model* model, const std::s
   char buffer[32];
   const int32_t size = llama_model_meta_val_str(model, key.c_str(), buffer, sizeof buffer);
   if (size <= 0 || static_cast<std::size_t>(size) >= sizeof buffer) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(buffer, buffer + size, value);
-  if (error != std::errc() || end != buffer + size) return std::nullopt;
-  return value;
+  return whole_number<std::uint64_t>({buffer, static_cast<std::size_t>(size)});
 }
 
 // Arrays are not among the values that a loaded model hands out, so they come from the file.
