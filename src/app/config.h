@@ -110,7 +110,7 @@ struct EngineConfig {
   KvLayoutChoice kv_layout = KvLayoutChoice::kAuto;
   FlashAttention flash_attention = FlashAttention::kAuto;
   bool deterministic = false;
-  SpeculationOptions speculation;
+  SpeculationOptions speculation{.mode = Speculation::kOff};
   std::uint64_t host_cache_bytes = kAutoBytes;      ///< 0: no host memory for prefixes
   std::uint32_t parked_sequences = kAutoSequences;  ///< ids that hold prefixes; 0: none
   WindowCache window_cache = WindowCache::kFull;

@@ -152,8 +152,8 @@ const std::array kTable{
         choice<[](Config& c) -> Speculation& { return c.engine.speculation.mode; }>(kSpeculations),
         "",
         "Computes tokens that an answer copies from its own text several at a time, with the "
-        "same answers: auto where steps bring more tokens a second by it, ngram wherever the "
-        "text repeats itself. Not with engine.deterministic.",
+        "same draws: auto where steps bring more tokens a second by it, ngram wherever the text "
+        "repeats itself. A greedy answer may part at a near tie. Not with engine.deterministic.",
         ""},
     ConfigKey{"engine.draft_tokens_max", "", "",
               IntegerType{

@@ -144,8 +144,7 @@ def soft_answer_beside(server, long_one):
 
 def test_scarce_cells_shorten_answers_that_allow_it(context):
     # The long prompt and what it is promised take 0.93 of the cells; a short one has room beside.
-    # Cells come in blocks of 256, so the prompt is made to fit them. The long answer repeats
-    # itself; with drafts it would be over too soon.
+    # Cells come in blocks of 256, so the prompt is made to fit them.
     def long_one():
         return body(fresh(long_text(words)), max_tokens=60, soft_max_tokens=True, **ENDLESS)
 
@@ -154,7 +153,7 @@ def test_scarce_cells_shorten_answers_that_allow_it(context):
         words += 10
         prompt = context.server.count_tokens(long_one())
     server = context.start_server("--sequences", "2", "--context", str(prompt + 64),
-                                  config=f"engine:\n  kv_cells: {cells}\n  speculation: off\n")
+                                  config=f"engine:\n  kv_cells: {cells}\n")
     tries = (soft_answer_beside(server, long_one()) for _ in range(SCARCE_TRIES))
     soft = next((found for found in tries if found is not None), None)
     assert soft is not None, "the long answer was over before the short one in every try"
