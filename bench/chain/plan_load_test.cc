@@ -122,6 +122,20 @@ TEST(PlanLoad, ASecondLossIsBroken) {
   EXPECT_EQ(figures.results[1].end, PlanEnd::kWhole);
 }
 
+TEST(PlanLoad, WhereNobodyListensEveryRequestIsBroken) {
+  std::uint16_t port = 0;
+  {
+    const ScriptedServer server({});
+    port = server.port();
+  }
+  const PlanFigures figures = run_plan({.port = port, .clients = 1}, plan_of(2));
+  EXPECT_EQ(figures.connections, 0U);
+  for (const PlanResult& result : figures.results) {
+    EXPECT_EQ(result.end, PlanEnd::kBroken);
+    EXPECT_EQ(result.status, 0);
+  }
+}
+
 TEST(PlanLoad, WhoGetsNoAnswerGivesUp) {
   const ScriptedServer server({"silence", kAnswer});
   std::vector<PlannedRequest> plan = plan_of(2);

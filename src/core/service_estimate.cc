@@ -84,7 +84,8 @@ std::optional<TimePoint> latest_start(const EngineSnapshot& engine, const Servic
   const std::optional<Rates> rates = rates_of(engine, question.itl_objective);
   if (!rates) return std::nullopt;
   const double own = question.uncached_tokens / rates->prompt_tokens_per_second;
-  return deadline - from_seconds(own + rates->step_seconds);
+  const double rest = std::max(question.max_tokens, 1u) - 1.0;
+  return deadline - from_seconds(own + rates->step_seconds + rest * engine.decode_step_seconds);
 }
 
 }  // namespace zerohop

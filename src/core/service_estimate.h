@@ -49,9 +49,9 @@ enum class DeadlineVerdict : std::uint8_t {
 /// `left`: time until the deadline.
 DeadlineVerdict judge_deadline(const std::optional<ServiceEstimate>& estimate, Duration left);
 
-/// When a request has to leave the queue so that its first token comes before `deadline`
-/// (QueuedWork::start_by): its own prefill and one step before it. Nothing while the engine has not
-/// learned its rates.
+/// When a request has to leave the queue so that `max_tokens` tokens of its answer (at least the
+/// first) come before `deadline` (QueuedWork::start_by): after its own prefill, at the speed of
+/// those that decode now. Nothing while the engine has not learned its rates.
 std::optional<TimePoint> latest_start(const EngineSnapshot& engine, const ServiceQuestion& question,
                                       TimePoint deadline);
 

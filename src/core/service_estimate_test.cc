@@ -94,7 +94,12 @@ TEST(ServiceEstimate, KnowsWhenARequestHasToStart) {
   const TimePoint deadline{seconds(100)};
   const auto start = latest_start(learned(), kQuestion, deadline);
   ASSERT_TRUE(start.has_value());
-  EXPECT_NEAR(seconds_of(deadline - *start), 2.02, 1e-6);
+  EXPECT_NEAR(seconds_of(deadline - *start), 4.02, 1e-6) << "for its whole answer";
+  ServiceQuestion first_token = kQuestion;
+  first_token.max_tokens = 0;
+  const auto later = latest_start(learned(), first_token, deadline);
+  ASSERT_TRUE(later.has_value());
+  EXPECT_NEAR(seconds_of(deadline - *later), 2.02, 1e-6);
 }
 
 TEST(ServiceEstimate, AsksForNoAnswerWhereNoneIsWanted) {

@@ -21,6 +21,9 @@ constexpr int kFirstTokenShare = 2;
 // Forced rows leave prompts that wait one part in so many of what decoders leave.
 constexpr int kForcedShare = 2;
 
+// For a whole tile of rows a step may be longer than its budget by one part in so many.
+constexpr int kTileStretch = 4;
+
 // A cut to whole tiles may cost a step at most one row in so many.
 constexpr std::uint32_t kTileLossMax = 8;
 
@@ -155,8 +158,19 @@ class Planner {
     const Duration budget = cost_.predict(tally_.size) + piece.time;
     std::uint32_t rows = cost_.rows_within(budget, tally_.size, computed, most);
     rows = std::min(std::max(rows, piece.least), most);
-    if (rows == most || piece.tiles == Tiles::kIgnore) return rows;
-    return align(rows, tally_.size.rows, piece.least);
+    if (piece.tiles == Tiles::kIgnore) return rows;
+    if (const std::uint32_t tile = first_tile(i, rows, most)) return tile;
+    return rows == most ? rows : align(rows, tally_.size.rows, piece.least);
+  }
+
+  // The rows that fill the first tile, where the step takes little longer with them; else 0.
+  std::uint32_t first_tile(std::size_t i, std::uint32_t rows, std::uint32_t most) const {
+    if (!cost_.has_tiles() || tally_.size.rows + rows >= limits::kRowTile) return 0;
+    const std::uint32_t tile = limits::kRowTile - tally_.size.rows;
+    if (tile > most) return 0;
+    StepSize whole = tally_.size;
+    whole.add(tile, inputs_[i].computed + rows_[i]);
+    return cost_.predict(whole) <= budget_ + budget_ / kTileStretch ? tile : 0;
   }
 
   void add(std::size_t i, std::uint32_t rows) {

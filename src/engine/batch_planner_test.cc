@@ -297,5 +297,45 @@ TEST(BatchPlanner, UsesTheObjectiveAndKeepsToIt) {
   EXPECT_GE(used / counted, 0.93);
 }
 
+// A pool whose rows look back at 1,000 cells each, where a row costs 2.8 ms and, from 64 rows on,
+// 1.6 ms: 34 rows fill the objective, and 64 take 105 ms.
+class TiledSteps : public testing::Test {
+ protected:
+  TiledSteps() {
+    cost_.set_pool(1000);
+    Random random(9);
+    for (int i = 0; i < 300; ++i) {
+      const auto rows = static_cast<std::uint32_t>(1 + random.below(160));
+      const StepSize size{rows, rows * random.below(1000)};
+      const double cell = rows < limits::kRowTile ? 2e-6 : 0.8e-6;
+      cost_.learn(size,
+                  from_seconds(3e-3 + 0.8e-3 * rows + cell * static_cast<double>(size.cells_read)));
+    }
+  }
+  std::uint32_t planned(std::uint32_t pending, Duration objective) const {
+    const std::vector<PlanInput> inputs{
+        decoder(1000), decoder(1000), {pending, 1000, false}, decoder(1000), decoder(1000)};
+    PlanOptions wanted = options();
+    wanted.itl_objective = objective;
+    return sum(plan_rows(inputs, cost_, wanted));
+  }
+
+  CostModel cost_;
+};
+
+TEST_F(TiledSteps, FillTheFirstTileWhereThatTakesLittleLonger) {
+  EXPECT_EQ(planned(500, milliseconds(100)), limits::kRowTile);
+}
+
+TEST_F(TiledSteps, StayBelowItWhereItTakesMuchLonger) {
+  const std::uint32_t rows = planned(500, milliseconds(60));
+  EXPECT_LT(rows, 32u);
+  EXPECT_GT(rows, 8u);
+}
+
+TEST_F(TiledSteps, AreNoLongerForAPromptThatDoesNotFillIt) {
+  EXPECT_LT(planned(50, milliseconds(100)), 44u);
+}
+
 }  // namespace
 }  // namespace zerohop

@@ -1,12 +1,15 @@
 // How long a step will take, learned online.
 //
-//   t ≈ s · (g(rows) + c · cells_read)
+//   t ≈ s · (g(rows) + a(rows) · (c · cells_read + d · cells_passed))
 //
 // g: the forward pass without attention: weights are read once, a row costs more among 4 than among
 // 64. A table over the logarithm of the rows (1, 2, 4 … 512), linear in between, because no plane
 // fits both steps that only decode and steps with a piece of a prompt: whichever came more often
 // won, and the first steps of every prompt were far too long or too short. c: attention over the
-// cells that the rows look back at. s: how fast the machine is right now.
+// cells that the rows look back at. d: passing over cells of a pool that are somebody else's (each
+// row does so with all of them). a: 1, and over a pool less from limits::kRowTile rows on, where
+// attention goes through blocked products: on the default model behind 1,000 cells 63 rows take
+// 158 ms and 64 take 102. s: how fast the machine is right now.
 //
 // All are learned as logarithms, by a Kalman filter with a diagonal covariance: of what a step took
 // more than predicted, each parameter takes the part that its uncertainty explains. The machine's
@@ -49,13 +52,22 @@ class CostModel {
  public:
   CostModel();
 
+  /// Attention of every row passes over that many cells of a pool, whoever they belong to, from here
+  /// on; 0: over its own only.
+  void set_pool(std::uint32_t cells) { pool_cells_ = cells; }
+  /// From limits::kRowTile rows on a row may cost less than below.
+  bool has_tiles() const { return pool_cells_ > 0; }
+  /// Seconds that one of so many rows takes for a cell of somebody else, now.
+  double pass_price(std::uint32_t rows) const;
+
   Duration predict(const StepSize& size) const;
 
   /// Cost of one more row among many that looks back at `cells` cells; never zero.
   Duration per_row(std::uint64_t cells) const;
 
   /// The most rows of one sequence of which `computed` cells are there, added to a step of size
-  /// `step`, for which predict() stays within `budget`; at most `rows_max`.
+  /// `step`, for which predict() stays within `budget`; at most `rows_max`. That fewer may take
+  /// longer (63 than 64) is no reason against more.
   std::uint32_t rows_within(Duration budget, const StepSize& step, std::uint64_t computed,
                             std::uint32_t rows_max) const;
 
@@ -90,13 +102,19 @@ class CostModel {
 
   static Place place_of(std::uint32_t rows);
   double row_seconds(std::uint32_t rows) const;
-  double cell_seconds(std::uint64_t cells) const;
+  bool is_tiled(std::uint32_t rows) const;
+  double tile_factor(std::uint32_t rows) const;
+  double pass_seconds(const StepSize& size) const;
+  double attention_seconds(const StepSize& size) const;
   double work_of(const StepSize& size) const;
   double seconds_of(const StepSize& size) const;
 
   Estimate speed_;
   std::array<Estimate, kKnots> shape_;  // of g, against what is assumed in the beginning
   Estimate attention_;                  // of c, likewise
+  Estimate passing_;                    // of d, likewise
+  Estimate tiling_;                     // a in tiles
+  std::uint32_t pool_cells_ = 0;
 };
 
 }  // namespace zerohop

@@ -55,6 +55,55 @@ TEST(CostModel, KeepsWhatItKnowsOfPromptsThroughLongDecoding) {
   }
 }
 
+// The pool fills up with prefixes that nobody computes with and empties again: what that costs is
+// known for all sizes of steps, and the price of a row is not blamed for it.
+TEST(CostModel, LearnsWhatPassingOverCellsOfOthersCosts) {
+  constexpr double kPassed = 0.4e-6;
+  CostModel cost;
+  Random random(11);
+  for (int i = 0; i < 400; ++i) {
+    const auto pool = static_cast<std::uint32_t>(256 * random.below(64));
+    const StepSize size{static_cast<std::uint32_t>(1 + random.below(8)), random.below(256)};
+    const std::uint64_t all = std::uint64_t{size.rows} * pool;
+    const auto others = static_cast<double>(all - std::min(all, size.cells_read));
+    cost.set_pool(pool);
+    cost.learn(size, from_seconds(5e-3 + 3e-3 * size.rows + kPassed * others));
+  }
+  cost.set_pool(0);
+  EXPECT_NEAR(to_seconds(cost.predict({8, 0})), 0.029, 0.003);
+  cost.set_pool(16'384);
+  EXPECT_NEAR(to_seconds(cost.predict({8, 0})), 0.029 + 8 * 16'384 * kPassed, 0.008);
+  EXPECT_NEAR(cost.pass_price(1), kPassed, 0.1e-6);
+}
+
+// Attention over a pool costs half as much a row from 64 rows on.
+Duration tiled_machine(const StepSize& size) {
+  const double cell = size.rows < 64 ? 2e-6 : 0.8e-6;
+  return from_seconds(3e-3 + 0.8e-3 * size.rows + cell * static_cast<double>(size.cells_read));
+}
+
+TEST(CostModel, KnowsThatAttentionOfAWholeTileIsCheaper) {
+  CostModel cost;
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const auto rows = static_cast<std::uint32_t>(1 + random.below(i % 2 == 0 ? 16 : 200));
+    const StepSize size{rows, rows * random.below(2000)};
+    cost.set_pool(static_cast<std::uint32_t>(size.cells_read / rows));
+    cost.learn(size, tiled_machine(size));
+  }
+  cost.set_pool(1000);
+  for (const std::uint32_t rows : {8u, 48u, 64u, 160u}) {
+    const StepSize size{rows, std::uint64_t{rows} * 1000};
+    EXPECT_NEAR(to_seconds(cost.predict(size)), to_seconds(tiled_machine(size)),
+                0.2 * to_seconds(tiled_machine(size)))
+        << rows;
+  }
+  // 40 rows take as long as 64 here: who has time for 40 has it for 64.
+  const std::uint32_t most = cost.rows_within(milliseconds(118), {8, 8000}, 1000, 500);
+  EXPECT_GE(most, 56u);
+  EXPECT_LE(cost.rows_within(milliseconds(118), {8, 8000}, 1000, 50), 40u) << "no tile in reach";
+}
+
 // A row is dearer among few than among many, so no plane fits: both kinds of steps have to be
 // predicted well, whichever came last.
 TEST(CostModel, KnowsThatARowAmongManyIsCheaper) {

@@ -160,6 +160,33 @@ TEST(EngineCache, MovesIdleCellsToHostMemoryWhenTheyGetScarce) {
   EXPECT_LT(snapshot.cells_cached, 450u);
 }
 
+// A pool with room for everything: what steps have passed over for long enough leaves it, and comes
+// back as it was.
+TEST(EngineCache, MovesIdleCellsToHostMemoryWhereStepsPassOverThem) {
+  TestLayout layout = all_layouts(1500)[1];
+  for (const bool pay : {false, true}) {
+    EngineOptions options = layout.engine();
+    options.idle_cells_pay = pay;
+    EngineHarness engine(layout.model(), layout.context, options);
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      engine.complete({.prompt = prompt_of(150, i), .max_tokens = 1});
+    }
+    engine.complete({.prompt = prompt_of(20, 7), .max_tokens = 200});
+    const EngineSnapshot after = engine.loop->snapshot();
+    EXPECT_EQ(after.rung_entries[static_cast<std::size_t>(PressureRung::kParkIdle)], 0u);
+    if (!pay) {
+      EXPECT_GT(after.cells_cached, 1100u) << "all prompts and the answer";
+      EXPECT_EQ(after.tokens_saved, 0u);
+      continue;
+    }
+    EXPECT_GT(after.tokens_saved, 400u);
+    EXPECT_LT(after.cells_cached, 700u);
+    const auto again = engine.complete({.prompt = prompt_of(150, 0) + "more", .max_tokens = 5});
+    EXPECT_GE(again->find<Started>()->usage.prompt_tokens_cached, 150u);
+    EXPECT_EQ(again->text(), text_alone(layout, prompt_of(150, 0) + "more", 5));
+  }
+}
+
 double share_of(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -339,118 +366,6 @@ TEST(EngineCache, TakesATenantOnTheLastRungThatAsksForLessThanItsShare) {
   EXPECT_NE(light->find<Finished>(), nullptr);
   EXPECT_GT(engine.loop->snapshot().queued, 5u) << "those who wait are still there";
   engine.run();
-}
-
-TEST(EngineDeadline, EndsARequestWhoseDeadlineIsOverInEveryPhase) {
-  EngineHarness engine(endless_model(), harness_context());
-  const auto ask = [&engine](std::size_t bytes, Duration time) {
-    return engine.submit({.prompt = prompt_of(bytes, bytes),
-                          .max_tokens = 200,
-                          .scheduling = {.deadline = engine.clock.now() + time}});
-  };
-  engine.submit({.prompt = "x", .scheduling = {.deadline = engine.clock.now()}});
-  EXPECT_EQ(engine.last_submit.error().code, ErrorCode::kTimeout);
-
-  const auto queued = ask(20, std::chrono::milliseconds(5));
-  engine.clock.advance(std::chrono::milliseconds(6));
-  EXPECT_FALSE(engine.step());
-  queued->read();
-  ASSERT_NE(queued->find<Failed>(), nullptr);
-  EXPECT_EQ(queued->find<Failed>()->error.code, ErrorCode::kTimeout);
-  EXPECT_EQ(queued->find<Started>(), nullptr);
-  EXPECT_EQ(engine.loop->snapshot().deadlines_refused, 1u);
-
-  const auto decoding = ask(20, std::chrono::milliseconds(150));
-  engine.run();
-  decoding->read();
-  ASSERT_NE(decoding->find<Failed>(), nullptr);
-  EXPECT_EQ(decoding->find<Failed>()->error.code, ErrorCode::kTimeout);
-  EXPECT_NE(decoding->find<TextDelta>(), nullptr);
-  EXPECT_LT(engine.clock.now().time_since_epoch(), std::chrono::seconds(1));
-  EXPECT_EQ(engine.loop->snapshot().running(), 0u);
-}
-
-TEST(EngineDeadline, RefusesWhatCannotBeInTimeBeforeItIsComputed) {
-  EngineHarness engine(endless_model(), harness_context());
-  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
-  const std::uint64_t computed = engine.loop->snapshot().prompt_tokens_computed;
-  const auto late = engine.submit(
-      {.prompt = prompt_of(200, 2),
-       .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(100)}});
-  engine.run();
-  late->read();
-  ASSERT_NE(late->find<Failed>(), nullptr);
-  EXPECT_EQ(late->find<Failed>()->error.code, ErrorCode::kTimeout);
-  EXPECT_EQ(engine.loop->snapshot().prompt_tokens_computed, computed);
-  EXPECT_EQ(engine.loop->snapshot().deadlines_refused, 1u);
-}
-
-TEST(EngineDeadline, RefusesWhatCannotBeInTimeWhileItWouldHaveToWait) {
-  ContextOptions context = harness_context();
-  context.sequences = 1;
-  EngineHarness engine(endless_model(), context);
-  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
-  const auto running = engine.submit({.prompt = prompt_of(200, 2), .max_tokens = 40});
-  engine.step();
-  const auto late = engine.submit(
-      {.prompt = prompt_of(200, 3),
-       .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(100)}});
-  engine.step();
-  late->read();
-  ASSERT_NE(late->find<Failed>(), nullptr) << "at once, not when a slot is free";
-  EXPECT_EQ(late->find<Failed>()->error.code, ErrorCode::kTimeout);
-  EXPECT_EQ(engine.loop->snapshot().queued, 0u);
-  engine.run();
-}
-
-TEST(EngineDeadline, CountsOnAPromptThatSomebodyElseComputesRightNow) {
-  ContextOptions context = harness_context();
-  context.window = 1024;
-  EngineHarness engine(endless_model(), context);
-  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});  // the engine learns its speed
-  const double rate = engine.loop->snapshot().prefill_tokens_per_second;
-  ASSERT_GT(rate, 0);
-  const std::string prompt = prompt_of(900, 2);
-  const auto first = engine.submit({.prompt = prompt, .max_tokens = 1});
-  while (engine.loop->snapshot().prompt_tokens_computed < 200 + 600) ASSERT_TRUE(engine.step());
-  const auto second =
-      engine.submit({.prompt = prompt,
-                     .max_tokens = 1,
-                     .scheduling = {.deadline = engine.clock.now() + from_seconds(700 / rate)}});
-  engine.run();
-  second->read();
-  EXPECT_NE(second->find<Finished>(), nullptr);
-}
-
-// What somebody else has not computed yet has to be waited for, too.
-TEST(EngineDeadline, RefusesWhatAPromptThatHasOnlyBegunLeavesNoTimeFor) {
-  ContextOptions context = harness_context();
-  context.window = 1024;
-  EngineHarness engine(endless_model(), context);
-  engine.complete({.prompt = prompt_of(200, 1), .max_tokens = 20});
-  const double rate = engine.loop->snapshot().prefill_tokens_per_second;
-  const std::string prompt = prompt_of(900, 2);
-  engine.submit({.prompt = prompt, .max_tokens = 1});
-  while (engine.loop->snapshot().prompt_tokens_computed < 200 + 64) ASSERT_TRUE(engine.step());
-  const auto second =
-      engine.submit({.prompt = prompt,
-                     .max_tokens = 1,
-                     .scheduling = {.deadline = engine.clock.now() + from_seconds(300 / rate)}});
-  engine.run();
-  second->read();
-  ASSERT_NE(second->find<Failed>(), nullptr);
-  EXPECT_EQ(second->find<Failed>()->error.code, ErrorCode::kTimeout);
-}
-
-TEST(EngineDeadline, AbortsADecodeInWhichEverybodyIsTooLate) {
-  EngineHarness engine(endless_model(), harness_context());
-  engine.submit({.prompt = prompt_of(60, 1),
-                 .scheduling = {.deadline = engine.clock.now() + std::chrono::milliseconds(50)}});
-  EXPECT_TRUE(engine.step());
-  EXPECT_EQ(engine.steps.back().status, DecodeStatus::kAborted);
-  EXPECT_LT(engine.steps.back().duration, std::chrono::milliseconds(60));
-  EXPECT_FALSE(engine.step());
-  EXPECT_EQ(engine.loop->snapshot().requests_failed, 1u);
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ void EngineLoop::report_end(Sequence& sequence, FinishReason reason, std::string
   ++state_.requests_finished;
   if (closed_early(sequence)) ++state_.constraints.closed_early;
   learn_request_time(sequence);
+  if (sequence.output_limit > 0) lengths_.add(sequence.usage.output_tokens);
   release_slot(sequence, Keep::kCells);
   forget(sequence);
 }

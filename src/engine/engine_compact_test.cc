@@ -95,6 +95,7 @@ class ScatteredPool {
   static EngineOptions options(std::uint64_t host_bytes_max) {
     EngineOptions engine;
     engine.cache.host_bytes_max = host_bytes_max;
+    engine.idle_cells_pay = false;  // the neighbours have to be there until there is no room
     return engine;
   }
 

@@ -259,6 +259,7 @@ void EngineLoop::compute_step() {
   const Duration took = clock_.now() - begin;
   if (status == DecodeStatus::kOk) {
     learn_step(took);
+    charge_rent();
     commit();
   } else {
     if (status == DecodeStatus::kAborted && outran() && !all_dead()) note_outrun();

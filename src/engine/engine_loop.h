@@ -55,6 +55,7 @@
 #include "core/fair_queue.h"
 #include "core/snapshot.h"
 #include "core/token_table.h"
+#include "engine/answer_lengths.h"
 #include "engine/batch_planner.h"
 #include "engine/concurrency_control.h"
 #include "engine/constraints.h"
@@ -64,6 +65,7 @@
 #include "engine/engine_options.h"
 #include "engine/engine_request.h"
 #include "engine/fault_finder.h"
+#include "engine/idle_rent.h"
 #include "engine/park_policy.h"
 #include "engine/plan_executor.h"
 #include "engine/prefill_order.h"
@@ -289,6 +291,10 @@ class EngineLoop {
 
   // Pressure, and what is published (engine_pressure.cc)
   bool relieve_pressure();
+  bool rents_cells() const;
+  std::uint32_t idle_cells() const;
+  void charge_rent();
+  CachePlan park_idle(std::uint32_t cells_wanted);
   PressureInput pressure_input() const;
   void publish();
   void count_running();
@@ -320,6 +326,8 @@ class EngineLoop {
   FairQueue queue_;
   WaitingRoom waiting_;
   PressureLadder ladder_;
+  IdleRent rent_;
+  AnswerLengths lengths_;
   FaultFinder faults_;
   MissExplainer misses_;
   CostModel cost_;

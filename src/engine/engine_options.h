@@ -81,6 +81,8 @@ struct EngineOptions {
   /// When a running request gives its slot away.
   ParkOptions parking = {};
   PressureOptions pressure = {};
+  /// Idle cells leave a pool whose steps they make slower (idle_rent.h).
+  bool idle_cells_pay = true;
   CompactionOptions compaction = {};
   MissExplainerOptions misses = {};
 

@@ -65,11 +65,12 @@ Sequence* EngineLoop::next_to_place() {
   return waiting_.next(now_);
 }
 
-// Not even its first token would come in time, if it started now beside all that runs.
+// What is sure of its answer would not come in time, if it started now beside all that runs.
 bool EngineLoop::hopeless(const Sequence& sequence, std::uint32_t uncached) const {
   const auto deadline = sequence.deadline();
   if (!deadline || sequence.started()) return false;
-  const ServiceQuestion question{uncached, 0, options_.itl_objective};
+  const std::uint32_t sure = std::min(sequence.output_limit, lengths_.least());
+  const ServiceQuestion question{uncached, sure, options_.itl_objective};
   const auto latest = latest_start(state_, question, *deadline);
   return latest && now_ > *latest;
 }

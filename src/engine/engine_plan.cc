@@ -11,6 +11,7 @@ namespace zerohop {
 bool EngineLoop::plan() {
   gather_runnable();
   if (step_sequences_.empty()) return false;
+  cost_.set_pool(context_->scan().scanned);
   faults_.choose(step_sequences_);
   inputs_.clear();
   for (const Sequence* sequence : step_sequences_) inputs_.push_back(plan_input(*sequence));

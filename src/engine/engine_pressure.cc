@@ -32,11 +32,7 @@ bool EngineLoop::relieve_pressure() {
   const bool busy = !running_.empty() || !waiting_.empty();
   door_.set(rung.shed && busy ? rung.cause : PressureCause::kNone,
             std::max(input.predicted_wait, input.oldest_wait));
-  CachePlan plan;
-  if (rung.cells_to_park > 0) {
-    const std::uint32_t most = executor_.tokens_saved_within(kCopySlice);
-    plan = cache_.park_idle(std::min(rung.cells_to_park, most), now_);
-  }
+  CachePlan plan = park_idle(rung.cells_to_park);
   if (plan.empty() && rung.bytes_to_compress > 0) {
     const std::uint64_t most = executor_.bytes_compressed_within(kCopySlice);
     plan = cache_.compress(std::min(rung.bytes_to_compress, most));
@@ -47,6 +43,38 @@ bool EngineLoop::relieve_pressure() {
   }
   executor_.carry_out(plan);
   return true;
+}
+
+// Idle cells cost steps time only in a pool, and only host memory has them back cheaply.
+bool EngineLoop::rents_cells() const {
+  return options_.idle_cells_pay && context_->capabilities().pooled &&
+         context_->capabilities().can_save_range && options_.cache.host_bytes_max > 0;
+}
+
+// As of the last step.
+std::uint32_t EngineLoop::idle_cells() const {
+  return static_cast<std::uint32_t>(state_.cells_cached - state_.cells_pinned);
+}
+
+// For the cells that the step passed over for nobody.
+void EngineLoop::charge_rent() {
+  if (rents_cells()) {
+    rent_.charge(step_size_.rows, idle_cells(), cost_.pass_price(step_size_.rows));
+  }
+}
+
+// What the ladder wants, or what has paid for its moving.
+CachePlan EngineLoop::park_idle(std::uint32_t cells_wanted) {
+  const double price = executor_.round_trip_seconds();
+  const std::uint32_t due = rents_cells() ? rent_.due(idle_cells(), price) : 0;
+  const std::uint32_t cells = std::max(cells_wanted, due);
+  if (cells == 0) return {};
+  const std::uint64_t before = cache_.counts().cells_parked;
+  CachePlan plan =
+      cache_.park_idle(std::min(cells, executor_.tokens_saved_within(kCopySlice)), now_);
+  const std::uint64_t after = cache_.counts().cells_parked;
+  rent_.moved(static_cast<std::uint32_t>(before - after), price);
+  return plan;
 }
 
 PressureInput EngineLoop::pressure_input() const {

@@ -140,8 +140,7 @@ std::uint32_t PlanExecutor::tokens_saved_within(Duration time) const {
 std::uint32_t PlanExecutor::cells_moved_within(Duration time) const {
   const bool host = context_.capabilities().can_save_range;
   // What is in the way in another stream is saved first.
-  const double price =
-      host ? save_.seconds + restore_.seconds : std::max(copy_.seconds, save_.seconds);
+  const double price = host ? round_trip_seconds() : std::max(copy_.seconds, save_.seconds);
   const double cells = std::clamp(to_seconds(time) / std::max(price, 1e-9), 0.0, 1e9);
   const bool known = host ? save_.measured && restore_.measured : copy_.measured;
   const auto most = static_cast<std::uint32_t>(cells);

@@ -45,6 +45,9 @@ class PlanExecutor {
   /// Takes a state from elsewhere under the id that PrefixCache::adopt() gave.
   void adopt(BlobId blob, std::vector<std::byte> state) { blobs_.put(blob, std::move(state)); }
 
+  /// Seconds to copy one cell out to host memory and back, as measured lately.
+  double round_trip_seconds() const { return save_.seconds + restore_.seconds; }
+
   /// How many tokens can be copied out in about `time`; at least one.
   std::uint32_t tokens_saved_within(Duration time) const;
 

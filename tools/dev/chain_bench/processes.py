@@ -32,6 +32,7 @@ class Process:
         self.process = None
         self.started = False  # at least once
         self.port = 0
+        self.path = "/"       # that answers with 200 once it is up
 
     def start(self, port, path):
         """Starts it and waits until a GET of `path` is answered with 200."""
@@ -41,6 +42,7 @@ class Process:
         if self.log:
             out.close()
         self.started = True
+        self.port, self.path = port, path
         until = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < until and self.process.poll() is None:
             if answers(port, path):
@@ -74,6 +76,9 @@ class Process:
     def hold(self):
         """Whose turn it is not gets no processor at all."""
         self.signal(signal.SIGSTOP)
+
+    def dead(self):
+        return self.process is not None and self.process.poll() is not None
 
     def go_on(self):
         self.signal(signal.SIGCONT)

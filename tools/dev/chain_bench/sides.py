@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dev.chain_bench import figures, plans, proxies
 from dev.chain_bench.processes import Process, free_port
-from dev.common import ROOT, Failure, run_quiet
+from dev.common import ROOT, Failure, run_quiet, say
 
 SEQUENCES = 8
 CELLS = 16384
@@ -125,8 +125,17 @@ class Side:
             if not figures.failures(rows):
                 return
             time.sleep(0.5)
+            self.revive_proxy()
         trouble = next(row["trouble"] for row in rows if row["end"] != "whole")
         raise Failure(f"{self.label} does not answer: {trouble}")
+
+    def revive_proxy(self):
+        """Portkey ends itself when a server that it has connections to goes away."""
+        if self.proxy is None or not self.proxy.dead():
+            return
+        say(f"{self.proxy.name} has ended; it is started again. The end of what it said:\n"
+            f"{self.proxy.last_words()[-300:]}")
+        self.proxy.start(self.proxy.port, self.proxy.path)
 
 
 class Zerohop:
@@ -267,7 +276,6 @@ class Sides:
             port = free_port()
             start = self._litellm if name == "litellm" else self._portkey
             process, path = start(port)
-            process.port = port
             self.proxies[name] = process.start(port, path)
             process.hold()
         return self.proxies[name], self.proxies[name].port
@@ -291,7 +299,7 @@ class Sides:
         process = self.proxies.get(name)
         if process is not None:
             process.stop()
-            process.start(process.port, "/health/liveliness" if name == "litellm" else "/")
+            process.start(process.port, process.path)
             process.hold()
 
     def command_lines(self):
