@@ -6,6 +6,10 @@
 //   prompt    body to tokens for a conversation seen before, beside the bare tokenizer
 //   overhead  a one-token answer to a cached prompt, beside the bare decode of that token
 //   prefill   a prompt of 2,000 tokens beside 4 streams, and a bare loop that takes the same steps
+//   roofline  decode beside what memory gives, prefill beside what matrix products give, both
+//             measured in the same rounds
+//   full      8 streams on empty cells, and when prompts that nobody reads again have filled them;
+//             with ZEROHOP_ENGINE_HOST_CACHE_BYTES=0 they have nowhere to go
 //   prefix    what 1,000 cached tokens in front of a short prompt cost, beside the bare loop
 //
 // ./dev bench server; the program takes a subset of the names. Settings come from ZEROHOP_*
@@ -21,6 +25,7 @@
 #include <vector>
 
 #include "app/config_load.h"
+#include "app/machine_rates.h"
 #include "app/model_options.h"
 #include "app/model_store.h"
 #include "app/server.h"
@@ -42,6 +47,7 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kStreams = 8;
 constexpr int kDecodeTokens = 120;
+constexpr std::size_t kLongPrompt = 1000;
 // More than any of the scenarios holds. Left open, each of the contexts here (the server's, that of
 // the bare loop, that of `prefill`) would take a full window for every sequence: 1.5 GB with the
 // default model, up to half of the free memory.
@@ -70,9 +76,9 @@ Conversation conversation_of(const std::string& text) {
 }
 
 // Tokens per second while all streams decode.
-double served_rate(std::uint16_t port) {
+double served_rate(std::uint16_t port, int streams) {
   StreamGroup group(port);
-  for (int i = 0; i < kStreams; ++i) group.start(request_body(question(i), kDecodeTokens));
+  for (int i = 0; i < streams; ++i) group.start(request_body(question(i), kDecodeTokens));
   group.read_all();
   double begin = 0;
   double end = 1e300;
@@ -100,7 +106,7 @@ void bench_streams(std::uint16_t port, const Tier& tier, BareLoop& bare) {
   std::vector<double> direct;
   std::vector<double> ratios;
   for (int round = 0; round < kRounds; ++round) {
-    served.push_back(served_rate(port));
+    served.push_back(served_rate(port, kStreams));
     direct.push_back(bare.decode_rate(prompts, kDecodeTokens));
     ratios.push_back(served.back() / direct.back());
   }
@@ -145,6 +151,103 @@ void bench_gap(std::uint16_t port, const Tier& tier) {
   }
   print_row("longest gap of 4 streams, 2,000-token prompt", gaps, "ms");
   print_row("  first token of that prompt", first_tokens, "ms");
+}
+
+// A prompt of `tokens` or a few more that no cache knows.
+std::string long_question(const Tier& tier, int number, std::size_t tokens) {
+  std::string text = std::to_string(number);
+  while (tier.prompts().prepare(conversation_of(text))->tokens.size() < tokens) {
+    text += " The river rose in the night and nobody in the village slept before it fell again.";
+  }
+  return text;
+}
+
+// Tokens of a prompt per second until the first of the answer.
+double served_prefill_rate(std::uint16_t port, const Tier& tier, int number) {
+  const std::string text = long_question(tier, number, kLongPrompt);
+  StreamGroup group(port);
+  group.start(request_body(text, 2));
+  group.read_all();
+  const StreamLog& log = group.logs().front();
+  const std::size_t length = tier.prompts().prepare(conversation_of(text))->tokens.size();
+  return static_cast<double>(length) / (log.delta_times.front() - log.sent_at);
+}
+
+// Rates of the streams in cells that are empty but for their own, and in full ones.
+void bench_full(std::uint16_t port, const Tier& tier) {
+  constexpr int kFirstPrompt = 7'000;
+  std::vector<double> empty;
+  std::vector<double> full;
+  for (int round = 0; round < kRounds; ++round) empty.push_back(served_rate(port, kStreams));
+  const std::uint32_t prompts = tier.snapshot().cells_total / kLongPrompt;
+  for (std::uint32_t i = 0; i < prompts; ++i) {
+    StreamGroup group(port);
+    const int number = kFirstPrompt + static_cast<int>(i);
+    group.start(request_body(long_question(tier, number, kLongPrompt), 1));
+    group.read_all();
+  }
+  for (int round = 0; round < kRounds; ++round) full.push_back(served_rate(port, kStreams));
+  print_row("8 streams, empty cells", empty, "tokens/s");
+  print_row("8 streams, cells that were filled", full, "tokens/s");
+}
+
+// What one side came to, and which part of what the machine gives that is.
+struct RooflineSide {
+  std::vector<double> decodes;
+  std::vector<double> decode_shares;
+  std::vector<double> prefills;
+  std::vector<double> prefill_shares;
+
+  void add_decode(double rate, double share) {
+    decodes.push_back(rate);
+    decode_shares.push_back(rate * share);
+  }
+  void add_prefill(double rate, double share) {
+    prefills.push_back(rate);
+    prefill_shares.push_back(rate * share);
+  }
+  void print(const std::string& name) const {
+    print_row("one stream, " + name, decodes, "tokens/s");
+    print_row("  weights read, of what memory gives", decode_shares, "");
+    print_row("prompt of 1,000 tokens, " + name, prefills, "tokens/s");
+    print_row("  operations, of what products give", prefill_shares, "");
+  }
+};
+
+// What bounds a model on a machine: a decoded token reads all weights once, a token of a prompt
+// takes two operations for each of them but those of the vocabulary, which only the last one needs.
+// Attention is not counted, nor that types of weights differ in speed (the products are of Q8_0).
+void bench_roofline(std::uint16_t port, const Tier& tier, BareLoop& bare, std::uint32_t threads) {
+  const ModelInfo& info = tier.model().info();
+  const auto token_bytes = static_cast<double>(info.file_bytes);
+  const double row_operations =
+      2.0 * (static_cast<double>(info.parameters) -
+             static_cast<double>(info.vocabulary) * static_cast<double>(info.embedding));
+  const std::vector<Token> short_prompt =
+      tier.prompts().prepare(conversation_of(question(0)))->tokens;
+  const std::vector<Token> long_prompt =
+      tier.prompts().prepare(conversation_of(long_question(tier, 0, kLongPrompt)))->tokens;
+  const auto rows = static_cast<int>(long_prompt.size()) - 1;
+  std::vector<double> reads;
+  std::vector<double> products;
+  RooflineSide served;
+  RooflineSide direct;
+  for (int round = 0; round < kRounds; ++round) {
+    const MachineRates rates = measure_machine_rates(SteadyClock(), threads);
+    ZH_CHECK(rates.read_bytes_per_second > 0 && rates.matrix_flops_per_second > 0);
+    reads.push_back(rates.read_bytes_per_second / 1e9);
+    products.push_back(rates.matrix_flops_per_second / 1e9);
+    const double read_share = token_bytes / rates.read_bytes_per_second;
+    const double product_share = row_operations / rates.matrix_flops_per_second;
+    served.add_decode(served_rate(port, 1), read_share);
+    direct.add_decode(bare.decode_rate({short_prompt}, kDecodeTokens), read_share);
+    served.add_prefill(served_prefill_rate(port, tier, round + 1), product_share);
+    direct.add_prefill(rows / bare.tail_seconds(long_prompt, rows, 1).front(), product_share);
+  }
+  print_row("memory read, all threads", reads, "GB/s");
+  print_row("matrix product, Q8_0 by f32", products, "GFLOP/s");
+  served.print("through HTTP");
+  direct.print("bare loop");
 }
 
 void bench_overhead(std::uint16_t port, const Tier& tier, BareLoop& bare) {
@@ -208,6 +311,8 @@ Result<void> run(const ProgramWords& words) {
   if (words.wants("count")) bench_count(endpoint.port, tier);
   if (words.wants("prompt")) bench_prompt(tier);
   if (words.wants("overhead")) bench_overhead(endpoint.port, tier, bare);
+  if (words.wants("roofline")) bench_roofline(endpoint.port, tier, bare, options.threads);
+  if (words.wants("full")) bench_full(endpoint.port, tier);
   if (words.wants("streams")) bench_streams(endpoint.port, tier, bare);
   if (words.wants("gap")) bench_gap(endpoint.port, tier);
   server->begin_drain();

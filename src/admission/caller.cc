@@ -7,4 +7,13 @@ const TenantRecord& open_tenant() {
   return kOpen;
 }
 
+const TenantRecord& unknown_tenant() {
+  static const TenantRecord kUnknown = [] {
+    TenantRecord record;
+    record.name = "(unknown)";
+    return record;
+  }();
+  return kUnknown;
+}
+
 }  // namespace zerohop

@@ -11,6 +11,10 @@ namespace zerohop {
 /// The tenant of everybody where no keys are asked for: `default`, number 0, without limits.
 const TenantRecord& open_tenant();
 
+/// The tenant of nobody: where keys are asked for, of who has shown no good one, and of what a
+/// tenant left behind that is no more. Called `(unknown)`, as none can be; number 0.
+const TenantRecord& unknown_tenant();
+
 struct Caller {
   const KeyRecord* key = nullptr;                 ///< null: no key was asked for
   const TenantRecord* tenant = &open_tenant();    ///< never null

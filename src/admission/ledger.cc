@@ -252,6 +252,13 @@ StoreResult<std::vector<LedgerSum>> Ledger::read(const LedgerQuery& query) {
   return all;
 }
 
+StoreResult<std::optional<WallTime>> Ledger::newest() {
+  const std::scoped_lock lock(database_mutex_);
+  ZH_ASSIGN_OR_RETURN(Statement row, database_->prepare("SELECT max(at_ms) FROM usage"));
+  ZH_ASSIGN_OR_RETURN(const bool found, row.step());
+  return found ? time_or_null_at(row, 0) : std::nullopt;
+}
+
 // ---- deleting ----
 
 StoreResult<std::int64_t> Ledger::drop_before(WallTime before) {

@@ -98,6 +98,9 @@ class Ledger {
   /// (more than kLedgerRowsMax sums), otherwise of the store.
   Result<std::vector<LedgerSum>> sums(const LedgerQuery& query);
 
+  /// When the newest row in the file was settled; nothing: there is none.
+  StoreResult<std::optional<WallTime>> newest();
+
   /// Retention: drops rows in front of `before`; how many.
   StoreResult<std::int64_t> drop_before(WallTime before);
 

@@ -8,6 +8,7 @@
 
 #include "api/anthropic_tool_table.h"
 #include "api/json_value_writer.h"
+#include "api/live_arguments.h"
 #include "core/limits.h"
 
 namespace zerohop {
@@ -69,7 +70,7 @@ Result<void> read_description(const JsonPlace& tool, ToolDefinition& definition)
 Result<void> read_flags(const JsonPlace& tool, ToolDefinition& definition) {
   ZH_ASSIGN_OR_RETURN(definition.strict, optional_flag(tool, "strict"));
   ZH_ASSIGN_OR_RETURN(definition.deferred, optional_flag(tool, "defer_loading"));
-  ZH_ASSIGN_OR_RETURN(definition.live_arguments, optional_flag(tool, "live_arguments"));
+  ZH_RETURN_IF_ERROR(parse_live_arguments(tool, definition));
   ZH_RETURN_IF_ERROR(optional_flag(tool, "eager_input_streaming"));  // arguments always stream
   if (const auto callers = tool.find("allowed_callers")) {
     ZH_RETURN_IF_ERROR(callers->array_size(limits::kJsonValuesMax));

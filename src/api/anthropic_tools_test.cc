@@ -65,8 +65,8 @@ TEST(AnthropicTools, KnowWhereTheirSchemasWereWritten) {
   EXPECT_EQ(tools[2].field, "");
   EXPECT_TRUE(tools[0].live_arguments);
   EXPECT_FALSE(tools[1].live_arguments);
-  EXPECT_EQ(tool(R"({"name":"f","input_schema":{},"live_arguments":1})"),
-            "tools[0].live_arguments: must be true or false, got 1");
+  EXPECT_EQ(tool(R"({"name":"f","input_schema":{},"live_arguments":"1"})"),
+            "tools[0].live_arguments: must be true or false, got \"1\"");
 }
 
 TEST(AnthropicTools, NumbersOfASchemaKeepTheirDigits) {

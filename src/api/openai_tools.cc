@@ -8,6 +8,7 @@
 
 #include "api/json_value_writer.h"
 #include "api/json_writer.h"
+#include "api/live_arguments.h"
 #include "api/openai_fields.h"
 #include "core/limits.h"
 
@@ -45,8 +46,7 @@ Result<ToolDefinition> parse_function(const JsonPlace& function) {
   tool.description = std::move(description).value_or(std::string());
   ZH_ASSIGN_OR_RETURN(const auto strict, parse_openai_flag(function, "strict"));
   tool.strict = strict.value_or(false);
-  ZH_ASSIGN_OR_RETURN(const auto live, parse_openai_flag(function, "live_arguments"));
-  tool.live_arguments = live.value_or(false);
+  ZH_RETURN_IF_ERROR(parse_live_arguments(function, tool));
   if (const auto schema = find_schema(function)) {
     ZH_RETURN_IF_ERROR(schema->expect_object());
     tool.input_schema = json_text(schema->value());

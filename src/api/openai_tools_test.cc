@@ -60,8 +60,8 @@ TEST(OpenAiTools, KnowWhereTheirSchemasWereWritten) {
   EXPECT_EQ(read[2].field, "");
   EXPECT_TRUE(read[0].live_arguments);
   EXPECT_FALSE(read[1].live_arguments);
-  EXPECT_EQ(chat_complaint(R"("tools":[{"name":"g","live_arguments":1}])"),
-            "tools[0].live_arguments: must be true or false, got 1");
+  EXPECT_EQ(chat_complaint(R"("tools":[{"name":"g","live_arguments":"1"}])"),
+            "tools[0].live_arguments: must be true or false, got \"1\"");
 }
 
 TEST(OpenAiTools, AreConstrainedUnlessTheRequestSaysOtherwise) {

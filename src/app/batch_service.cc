@@ -4,7 +4,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "api/error_body.h"
@@ -85,7 +87,7 @@ void BatchService::stop() {
 // A failure of the store is in the log; the next change of the keys tries again.
 void BatchService::drop_owners(std::vector<TenantId> owners) {
   if (owners.empty()) return;
-  asio::post(thread_, [this, owners = std::move(owners)] {
+  thread_.post([this, owners = std::move(owners)] {
     gone_ = owners;
     (void)store_->drop_owners(gone_, service_.clock.wall());
     asio::post(executor_, [this] { poll_soon(); });
@@ -101,7 +103,7 @@ bool BatchService::engine_has_time() const {
 
 void BatchService::poll_soon() {
   if (stopping_) return;
-  asio::post(thread_, [this] {
+  thread_.post([this] {
     const BatchRunnerState state = runner_.poll();
     // A batch of an erased tenant that was open then has ended: now it can go as well.
     if (!gone_.empty() && state.open < open_before_) {
@@ -139,15 +141,32 @@ void BatchService::begin_one(BatchRequest request) {
   asio::co_spawn(executor_, run_one(std::move(work)), asio::detached);
 }
 
+// Nothing: it threw, as a handler of http may as well (http/session.cc).
+Awaitable<std::optional<BatchAnswer>> BatchService::answer_of(BatchWork& work) {
+  std::string fault = "not a std::exception";
+  try {
+    co_return co_await work.run();
+  } catch (const std::exception& error) {
+    fault = error.what();
+  } catch (...) {
+  }
+  log_error("a request of a batch threw", {{"what", log_text(fault)}});
+  co_return std::nullopt;
+}
+
+// Whatever happens, the runner is told: for one of which it hears nothing its batch would never
+// end, not even by its expiry.
 Awaitable<void> BatchService::run_one(std::shared_ptr<BatchWork> work) {
-  BatchAnswer answer = co_await work->run();
+  std::optional<BatchAnswer> answer = co_await answer_of(*work);
   running_.erase(work->key());
-  if (!comes_back_after(*work, answer)) {
-    RequestRecord record = work->end(answer);
+  if (!answer) {
+    answer.emplace(BatchAnswer{Error{ErrorCode::kInternal, "internal error", "", {}}});
+  } else if (!comes_back_after(*work, *answer)) {
+    RequestRecord record = work->end(*answer);
     log_record(record);
     service_.history.add(std::move(record));
   }
-  asio::post(thread_, [this, work, answer = std::move(answer)] { settle_one(*work, answer); });
+  thread_.post([this, work, answer = *std::move(answer)] { settle_one(*work, answer); });
   poll_soon();
 }
 

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class BatchService {
   bool engine_has_time() const;
   void begin_one(BatchRequest request);
   Awaitable<void> run_one(std::shared_ptr<BatchWork> work);
+  static Awaitable<std::optional<BatchAnswer>> answer_of(BatchWork& work);
   void settle_one(const BatchWork& work, const BatchAnswer& answer);
 
   Service& service_;

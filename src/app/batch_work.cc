@@ -40,24 +40,27 @@ void BatchWork::stop(BatchStop reason) {
   if (reader_ != nullptr) reader_->interrupt();
 }
 
-// As of now: what was changed since the batch was made counts.
-Result<Caller> BatchWork::find_caller() const {
-  if (request_.owner == TenantId{} || !service_.keys.asks_for_keys()) return Caller{};
-  Caller caller;
+// As of now: what was changed since the batch was made counts. Also of a request that is refused is
+// noted whose it is, as far as anybody knows.
+Result<void> BatchWork::find_caller() {
+  Caller& caller = context_->caller;
+  caller = {};
+  if (request_.owner == TenantId{} || !service_.keys.asks_for_keys()) return {};
   caller.ring = service_.keys.ring().get();
   caller.tenant = caller.ring->find_tenant(request_.owner);
   if (caller.tenant == nullptr) {
+    caller.tenant = &unknown_tenant();
     return Error{ErrorCode::kPermission, "the tenant of this batch is no more", "", {}};
   }
   if (request_.owner_key != 0) {
     const KeyLookup found = caller.ring->find_key(KeyId{request_.owner_key}, service_.clock.wall());
-    if (found.verdict != KeyVerdict::kGood) return bad_key(found.verdict);
     // Numbers mean something in their own store only (key_store.h).
-    if (found.key->tenant != request_.owner) return bad_key(KeyVerdict::kUnknown);
+    const bool own = found.key != nullptr && found.key->tenant == request_.owner;
+    if (!own) return bad_key(KeyVerdict::kUnknown);
     caller.key = found.key;
+    if (found.verdict != KeyVerdict::kGood) return bad_key(found.verdict);
   }
-  ZH_RETURN_IF_ERROR(check_pool(service_.config.instance, *caller.tenant));
-  return caller;
+  return check_pool(service_.config.instance, *caller.tenant);
 }
 
 // A minute's rate and the number of requests at once come back by themselves, and a batch has a
@@ -93,9 +96,8 @@ RequestRecord BatchWork::end(const BatchAnswer& answer) {
 
 Awaitable<BatchAnswer> BatchWork::run() {
   begin();
-  Result<Caller> caller = find_caller();
-  if (!caller.ok()) co_return BatchAnswer{caller.error()};
-  context_->caller = std::move(caller).value();
+  const Result<void> found = find_caller();
+  if (!found.ok()) co_return BatchAnswer{found.error()};
   auto entered = service_.limits.try_enter(context_->caller);
   if (!entered.ok()) co_return refused(entered.error());
   limit_ = std::move(entered).value();

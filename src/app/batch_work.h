@@ -63,7 +63,7 @@ class BatchWork {
  private:
   void begin();
   void advance(RequestState state) { context_->life.advance(state, service_.clock.now()); }
-  Result<Caller> find_caller() const;
+  Result<void> find_caller();
   BatchAnswer refused(const LimitRefusal& refusal);
   Awaitable<Result<PreparedCall>> prepare();
   Awaitable<BatchAnswer> compute(PreparedCall& call);

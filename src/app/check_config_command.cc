@@ -33,6 +33,7 @@ int run_check_config(const Result<LoadedConfig>& loaded) {
   if (!loaded.ok()) return report_failure(loaded.error());
   const Result<void> keys = check_key_store(loaded->config);
   if (!keys.ok()) return report_failure(keys.error());
+  for (const std::string& warning : loaded->warnings) std::cerr << "warning: " << warning << "\n";
   std::cout << effective_config_text(*loaded) << std::flush;
   return std::cout ? kExitOk : kExitOther;
 }

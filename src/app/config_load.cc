@@ -57,7 +57,7 @@ class Loader {
     for (const FlagValue& flag : sources_.flags) {
       ZH_RETURN_IF_ERROR(apply_text(*flag.key, flag.text, std::string(flag.key->flag)));
     }
-    ZH_RETURN_IF_ERROR(apply_standard_variables());
+    apply_standard_variables();
     if (loaded_.config.instance.id.empty()) make_instance_id();
     const Result<void> fits = check_config_rules(loaded_.config);
     if (!fits.ok()) return with_origin(loaded_, fits.error());
@@ -102,17 +102,29 @@ class Loader {
     return refuse_unknown_variables();
   }
 
-  // Whoever sets them means every program of the machine; what was set for this one counts more.
-  Result<void> apply_standard_variables() {
+  // What was set for this program counts more.
+  void apply_standard_variables() {
     for (const StandardVariable& variable : kStandardVariables) {
       const auto value = find_variable(sources_.environment, variable.name);
       const ConfigKey& key = *find_config_key(variable.path);
       const auto is_key = [&key](const ConfigOrigin& entry) { return entry.key == &key; };
       const auto entry = std::ranges::find_if(loaded_.origins, is_key);
       if (!value || entry->origin != "default") continue;
-      ZH_RETURN_IF_ERROR(apply_text(key, *value, std::string(variable.name)));
+      Result<void> usable = check_alone(key, *value);
+      if (usable.ok()) usable = apply_text(key, *value, std::string(variable.name));
+      if (usable.ok()) continue;
+      loaded_.warnings.push_back(std::string(variable.name) +
+                                 " is not used: " + usable.error().message + " (" + key.variable() +
+                                 " sets it for this program alone; empty: nothing)");
     }
-    return {};
+  }
+
+  // With the rules of its section, and nothing else that may be wrong there.
+  static Result<void> check_alone(const ConfigKey& key, const std::string& text) {
+    Config alone;
+    ZH_ASSIGN_OR_RETURN(const RawValue value, split_text(key, text));
+    ZH_RETURN_IF_ERROR(apply_value(key, value, alone));
+    return check_otlp_rules(alone.otlp);
   }
 
   // Other ZEROHOP_* variables exist (build and test switches); only those that begin like a section

@@ -36,7 +36,9 @@ struct ConfigSources {
 /// Where an instance id comes from that nobody has configured.
 inline constexpr std::string_view kMadeUpOrigin = "made up";
 
-/// Variables that other programs know too, and the keys that they set where nobody else does.
+/// Variables that other programs know too, and the keys that they set where nobody else does. They
+/// are meant for every program of the machine, so a value that this one cannot use is no reason not
+/// to start: it is left out, with a warning.
 struct StandardVariable {
   std::string_view name;
   std::string_view path;
@@ -54,6 +56,7 @@ struct ConfigOrigin {
 struct LoadedConfig {
   Config config;
   std::vector<ConfigOrigin> origins;  ///< one for each key, in the order of the table
+  std::vector<std::string> warnings;  ///< for people: what was left out, why, and what to do
 };
 
 /// Errors: kConfiguration, one line.

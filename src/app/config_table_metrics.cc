@@ -41,10 +41,11 @@ const std::array kTable{
                   [](Config& c) -> std::map<std::string, std::string>& { return c.slo.objectives; },
                   objective_name_rule, not_empty_rule, MapValues::kJson},
               "",
-              "Objectives, each a map of indicator (availability, ttft, itl or total), target (the "
-              "share that is to be good), threshold_ms (of the three times), and tier and class "
-              "where it is about one of them: what counts and what was good become metrics "
-              "(zerohop_slo_total), and deploy/prometheus/slo_rules.py makes alerts of them.",
+              "Objectives, each a map of indicator (availability of text and embeddings, ttft, itl "
+              "or total), target (the share that is to be good), threshold_ms (of the three "
+              "times), and tier and class where it is about one of them: what counts and what was "
+              "good become metrics (zerohop_slo_total), and deploy/prometheus/slo_rules.py makes "
+              "alerts of them.",
               "none", TakesEffect::kReload},
 };
 

@@ -10,13 +10,14 @@ namespace {
 using TextMap = std::map<std::string, std::string>;
 
 const std::array kTable{
-    ConfigKey{"otlp.endpoint", "", "",
-              TextType{[](Config& c) -> std::string& { return c.otlp.endpoint; }}, "",
-              "OpenTelemetry collector to which traces and metrics are sent, such as "
-              "http://127.0.0.1:4318 (OTLP/HTTP with JSON, /v1/traces and /v1/metrics below it; no "
-              "https). Where nobody sets it, OTEL_EXPORTER_OTLP_ENDPOINT counts. An empty text "
-              "turns exporting off.",
-              ""},
+    ConfigKey{
+        "otlp.endpoint", "", "",
+        TextType{[](Config& c) -> std::string& { return c.otlp.endpoint; }}, "",
+        "OpenTelemetry collector to which traces and metrics are sent, such as "
+        "http://127.0.0.1:4318 (OTLP/HTTP with JSON, /v1/traces and /v1/metrics below it; no "
+        "https). Where nobody sets it, OTEL_EXPORTER_OTLP_ENDPOINT counts, if it can be used: "
+        "else the log says why not. An empty text turns exporting off.",
+        ""},
     ConfigKey{"otlp.headers", "", "",
               TextMapType{[](Config& c) -> TextMap& { return c.otlp.headers; }, name_rule,
                           printable_rule},
@@ -46,7 +47,8 @@ const std::array kTable{
         "otlp.spans_max", "", "",
         IntegerType{[](Config& c) -> std::uint32_t& { return c.otlp.spans_max; }, 16, 100'000},
         "spans",
-        "Spans that wait for the collector; the oldest ones go first. One takes a few kilobytes.",
+        "Requests whose spans wait for the collector; the oldest ones go first. Each takes a few "
+        "kilobytes.",
         ""},
     ConfigKey{
         "otlp.service_name", "", "",

@@ -37,7 +37,7 @@ class DialectCall {
  public:
   virtual ~DialectCall() = default;
 
-  /// On a worker. Errors: what is wrong with the body.
+  /// On a worker, or on the I/O thread if the body is short. Errors: what is wrong with the body.
   virtual Result<void> parse(std::string_view body) = 0;
   /// After parse(): what the model is to read, if that is a conversation; its documents become text
   /// before prepare() is called.
@@ -46,7 +46,11 @@ class DialectCall {
   virtual const std::string& model() const = 0;
   /// After parse(): the labels of the request's metadata; null where a dialect has none.
   virtual const RequestLabels* labels() const { return nullptr; }
-  /// On a worker. Errors: kInvalidRequest, kPromptTooLong, kNotFound (the model's name).
+  /// After parse(): looks for what prepare() would make. True: all of it is remembered, and
+  /// prepare() has so little left to do that the I/O thread may call it. Any thread.
+  virtual bool recall() { return false; }
+  /// On a worker, but for recall(). Errors: kInvalidRequest, kPromptTooLong, kNotFound (the model's
+  /// name).
   virtual Result<PreparedCall> prepare() = 0;
 };
 

@@ -125,8 +125,11 @@ std::vector<Diagnosis> diagnose_machine(const MachineFacts& facts, const Config&
 }
 
 Diagnosis diagnose_config(const Result<LoadedConfig>& loaded) {
-  if (loaded.ok()) return {Verdict::kFine, "config", "right"};
-  return {Verdict::kWrong, "config", loaded.error().message};
+  if (!loaded.ok()) return {Verdict::kWrong, "config", loaded.error().message};
+  if (loaded->warnings.empty()) return {Verdict::kFine, "config", "right"};
+  std::string all;
+  for (const std::string& warning : loaded->warnings) all += (all.empty() ? "" : "; ") + warning;
+  return {Verdict::kAdvice, "config", std::move(all)};
 }
 
 std::vector<Diagnosis> diagnose_server(std::string_view body) {

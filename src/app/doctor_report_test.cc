@@ -58,7 +58,12 @@ TEST(Doctor, SaysHowAMissingModelIsBrought) {
 TEST(Doctor, RepeatsWhatIsWrongWithAConfiguration) {
   EXPECT_EQ(diagnose_config(Error{ErrorCode::kConfiguration, "server.port: 0", "", {}}).verdict,
             Verdict::kWrong);
-  EXPECT_EQ(diagnose_config(LoadedConfig{}).verdict, Verdict::kFine);
+  LoadedConfig loaded;
+  EXPECT_EQ(diagnose_config(loaded).verdict, Verdict::kFine);
+  loaded.warnings = {"one is not used", "nor is two"};
+  const Diagnosis advice = diagnose_config(loaded);
+  EXPECT_EQ(advice.verdict, Verdict::kAdvice);
+  EXPECT_EQ(advice.text, "one is not used; nor is two");
 }
 
 TEST(Doctor, NamesAGatewayPressureAndAnOpenCircuit) {

@@ -26,6 +26,16 @@ bool waits_for_documents(const Conversation* conversation) {
   return conversation != nullptr && has_unread_documents(*conversation);
 }
 
+Result<void> read_call(const CallScope& scope, const UnreadCall& unread) {
+  DialectCall& call = *unread.call;
+  ZH_RETURN_IF_ERROR(call.parse(unread.body));
+  if (unread.notes != nullptr) {
+    note_body(*unread.notes, {unread.body, call.model(), call.labels(), call.conversation()},
+              scope.live->config.metrics.labels);
+  }
+  return check_model(scope, *unread.tenant, call.model());
+}
+
 // One HTTP request: begins an answer or joins one, and hands it to its client.
 class GenerationCall {
  public:
@@ -47,8 +57,8 @@ class GenerationCall {
     schedule_ = *std::move(schedule);
     const auto identity = join_identity(context_.caller, head, context_.live->config.queue);
     if (identity) co_await join(*identity);
-    if (!reader_) attach(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
-    if (leads_) {
+    if (!reader_) lead(std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kUnsent));
+    if (lead_) {
       co_await begin();
     } else {
       co_await await_begin();
@@ -69,6 +79,11 @@ class GenerationCall {
     exchange_.on_peer_gone([this] { reader_->interrupt(); });
   }
 
+  void lead(const std::shared_ptr<RunningAnswer>& answer) {
+    lead_.emplace(answer);
+    attach(answer);
+  }
+
   // The answer to the same request, if it runs; else a new one, which repetitions can join.
   Awaitable<void> join(const JoinIdentity& identity) {
     auto work = [&identity, &body = exchange_.request().body] {
@@ -78,13 +93,13 @@ class GenerationCall {
     std::shared_ptr<RunningAnswer> answer;
     if (identity.may_join) answer = service_.joinable.find(digest);
     if (answer != nullptr) {
-      leads_ = false;
       service_.queue_metrics.count_joined();
+      attach(std::move(answer));
     } else {
       answer = std::make_shared<RunningAnswer>(service_, owner(), AnswerKeep::kAll);
       service_.joinable.add(digest, answer);
+      lead(answer);
     }
-    attach(std::move(answer));
   }
 
   // How long this client waits for an answer, as far as its shape is known.
@@ -97,7 +112,8 @@ class GenerationCall {
   // computed.
   Awaitable<void> begin() {
     RunningAnswer& running = reader_->answer();
-    UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body(), &context_.notes};
+    UnreadCall unread{call_.get(), context_.caller.tenant, exchange_.take_body(), &context_.notes,
+                      true};
     CallScope scope{service_, context_.live};
     Result<PreparedCall> prepared = co_await prepare_call(std::move(scope), std::move(unread));
     // Others may wait for it by now.
@@ -159,7 +175,6 @@ class GenerationCall {
     return {};
   }
 
-  // All or none: what was submitted before a refusal is cancelled with its stream.
   Result<std::vector<std::shared_ptr<TokenStream>>> submit(PreparedCall& call, AnswerShape shape) {
     const RequestSchedule schedule = schedule_of_all();
     for (std::size_t i = 0; i < call.choices.size(); ++i) {
@@ -177,18 +192,11 @@ class GenerationCall {
                                  static_cast<std::uint32_t>(first.prompt.size()),
                                  call.choices.size()};
     ZH_RETURN_IF_ERROR(check_queue_at_submit(service_, question));
-    std::vector<std::shared_ptr<TokenStream>> streams;
-    for (PreparedGeneration& choice : call.choices) {
-      auto stream = service_.tier().submit(std::move(choice));
-      if (!stream.ok()) {
-        for (const auto& earlier : streams) earlier->cancel();
-        Error error = std::move(stream).error();
-        if (error.code == ErrorCode::kOverloaded) advise_by_queue(service_, error);
-        return error;
-      }
-      streams.push_back(std::move(stream).value());
-    }
-    return streams;
+    auto streams = service_.tier().submit_all(std::move(call.choices));
+    if (streams.ok()) return streams;
+    Error error = std::move(streams).error();
+    if (error.code == ErrorCode::kOverloaded) advise_by_queue(service_, error);
+    return error;
   }
 
   // For whom others wait as well, it is worth computing until the last of them has gone.
@@ -263,7 +271,7 @@ class GenerationCall {
     context_.notes.queue = running.clock().queued();
     context_.notes.first_text = running.clock().first_text();
     context_.notes.last_text = running.clock().last_text();
-    context_.notes.joined = !leads_;
+    context_.notes.joined = !lead_;
     context_.notes.miss = running.miss();
     if (running.failure() != nullptr) context_.notes.failure = *running.failure();
   }
@@ -371,8 +379,8 @@ class GenerationCall {
   const std::unique_ptr<DialectCall> call_;
   RequestContext& context_;
   RequestSchedule schedule_;
+  std::optional<AnswerLead> lead_;  // it begins the answer that it reads; goes behind its reader
   std::optional<AnswerReader> reader_;
-  bool leads_ = true;  // it begins the answer that it reads
   bool head_out_ = false;
 };
 
@@ -388,15 +396,15 @@ Awaitable<void> run_generation(Service& service, Exchange& exchange,
 Awaitable<Result<PreparedCall>> prepare_call(CallScope scope, UnreadCall unread) {
   using Prepared = std::optional<Result<PreparedCall>>;  // nothing: documents come first
   DialectCall& call = *unread.call;
-  auto all = [&scope, &unread, &call]() -> Prepared {
-    const Result<void> parsed = call.parse(unread.body);
-    if (!parsed.ok()) return parsed.error();
-    if (unread.notes != nullptr) {
-      note_body(*unread.notes, {unread.body, call.model(), call.labels(), call.conversation()},
-                scope.live->config.metrics.labels);
-    }
-    const Result<void> allowed = check_model(scope, *unread.tenant, call.model());
-    if (!allowed.ok()) return allowed.error();
+  const bool at_once = unread.at_once && unread.body.size() <= kBodyAtOnceMax;
+  if (at_once) {
+    const Result<void> readable = read_call(scope, unread);
+    if (!readable.ok()) co_return readable.error();
+    if (call.recall()) co_return call.prepare();
+  }
+  auto all = [&scope, &unread, &call, at_once]() -> Prepared {
+    const Result<void> readable = at_once ? Result<void>() : read_call(scope, unread);
+    if (!readable.ok()) return readable.error();
     if (waits_for_documents(call.conversation())) return std::nullopt;
     return call.prepare();
   };

@@ -2,12 +2,14 @@
 // dialect:
 //
 //   body ─ worker: parse ─ (waiter: documents → text) ─ worker: render, tokenise ─→ engine
+//      └── I/O thread: a short body, whose prompt is remembered ──────────────────────┘
 //        ─→ events ─→ dialect ─→ socket
 //
 // A streamed answer decides on its status as late as it can: the head of the response goes out with
 // the first event, so a request that fails before it was started still gets a true HTTP status.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "app/dialect_call.h"
@@ -19,6 +21,10 @@
 
 namespace zerohop {
 
+/// What is no longer, the I/O thread reads itself: `zh_app_bench --benchmark_filter=BM_AtOnce` says
+/// for how long.
+inline constexpr std::size_t kBodyAtOnceMax = 4u << 10;
+
 /// Runs `call` for the request of `exchange` and answers it.
 Awaitable<void> run_generation(Service& service, Exchange& exchange,
                                std::unique_ptr<DialectCall> call);
@@ -29,6 +35,9 @@ struct UnreadCall {
   const TenantRecord* tenant = nullptr;  ///< whose it is
   std::string body;
   RequestNotes* notes = nullptr;  ///< gets what the body tells; null: nobody asks
+  /// What is short and remembered is done at once, without a worker: two threads need not wake each
+  /// other for it. Not for many requests in a row, which would keep the I/O thread to themselves.
+  bool at_once = false;
 };
 
 /// To what runs: parsed and rendered on workers, its documents read in between.

@@ -43,11 +43,10 @@ std::uint64_t key_of(const Exchange& exchange) {
 
 enum class Wakes : std::uint8_t { kNobody, kRunner };
 
-void settle_done(const Service& service, const Exchange& exchange) {
+// Lists hold no permit and have no states.
+void advance(const Service& service, const Exchange& exchange, RequestState state) {
   RequestContext& context = *context_of(exchange.ticket());
-  if (!context.permit.held()) return;
-  context.life.advance(RequestState::kValidating, service.clock.now());
-  context.life.advance(RequestState::kDone, service.clock.now());
+  if (context.permit.held()) context.life.advance(state, service.clock.now());
 }
 
 Awaitable<void> answer(Service& service, Exchange& exchange, StoreCall call, Wakes wakes) {
@@ -61,7 +60,7 @@ Awaitable<void> answer(Service& service, Exchange& exchange, StoreCall call, Wak
   if (wakes == Wakes::kRunner) batches.poll_soon();
   HttpResponse response = json_response(200, std::move(body).value());
   co_await exchange.respond(std::move(response));
-  settle_done(service, exchange);
+  advance(service, exchange, RequestState::kDone);
 }
 
 // On a worker: a body may hold a hundred thousand requests.
@@ -175,6 +174,7 @@ Awaitable<void> handle_results(Service& service, Exchange& exchange) {
 using Handle = Awaitable<void> (*)(Service&, Exchange&);
 
 Awaitable<void> handle_if_kept(Service& service, Exchange& exchange, Handle handle) {
+  advance(service, exchange, RequestState::kValidating);
   if (service.batches == nullptr) return refuse_request(service, exchange, no_batches());
   return handle(service, exchange);
 }

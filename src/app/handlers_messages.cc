@@ -1,6 +1,8 @@
 // POST /v1/messages, streamed and whole, and /v1/messages/count_tokens.
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "api/anthropic_reply.h"
@@ -34,19 +36,28 @@ Awaitable<void> handle_messages(Service& service, Exchange& exchange) {
   co_await run_generation(service, exchange, std::move(call));
 }
 
+Result<void> read_count_call(const CallScope& scope, const RequestContext& context,
+                             std::string_view body, ChatRequest& request) {
+  ZH_ASSIGN_OR_RETURN(request, parse_count_call(scope, *context.profile, body));
+  return check_model(scope, *context.caller.tenant, request.model);
+}
+
 Awaitable<Result<std::uint32_t>> parse_and_count(Service& service, Exchange& exchange) {
   const RequestContext& context = *context_of(exchange.ticket());
-  const WireProfile& profile = *context.profile;
-  const TenantRecord& tenant = *context.caller.tenant;
   CallScope scope{service, context.live};
   using Count = std::optional<Result<std::uint32_t>>;  // nothing: documents come first
   ChatRequest request;
-  auto all = [&scope, &profile, &tenant, &request, body = exchange.take_body()]() -> Count {
-    Result<ChatRequest> parsed = parse_count_call(scope, profile, body);
-    if (!parsed.ok()) return std::move(parsed).error();
-    const Result<void> allowed = check_model(scope, tenant, parsed->model);
-    if (!allowed.ok()) return allowed.error();
-    request = std::move(parsed).value();
+  const std::string body = exchange.take_body();
+  const bool at_once = body.size() <= kBodyAtOnceMax;
+  if (at_once) {
+    const Result<void> readable = read_count_call(scope, context, body, request);
+    if (!readable.ok()) co_return readable.error();
+    if (const auto known = recall_prompt_tokens(scope, request)) co_return *known;
+  }
+  auto all = [&scope, &context, &body, &request, at_once]() -> Count {
+    const Result<void> readable =
+        at_once ? Result<void>() : read_count_call(scope, context, body, request);
+    if (!readable.ok()) return readable.error();
     if (has_unread_documents(request.conversation)) return std::nullopt;
     return count_prompt_tokens(scope, request);
   };

@@ -27,7 +27,7 @@ constexpr std::uint64_t kBodyBytesMax = std::uint64_t{16} << 20;
 constexpr std::string_view kScheme = "http://";
 
 Error failed(const HttpUrl& url, const std::string& reason) {
-  return Error{ErrorCode::kNotFound, url.host + ":" + url.port + url.path + ": " + reason, "", {}};
+  return Error{ErrorCode::kNotFound, host_field(url) + url.path + ": " + reason, "", {}};
 }
 
 // ": " and the message of an error body of either dialect; empty where there is none.
@@ -52,7 +52,7 @@ class Fetch {
       request_.set(beast::http::field::authorization, "Bearer " + std::string(bearer));
     }
     request_.target(url.path);
-    request_.set(beast::http::field::host, url.host);
+    request_.set(beast::http::field::host, host_field(url));
     request_.keep_alive(false);
     response_.body_limit(kBodyBytesMax);
   }
@@ -94,6 +94,13 @@ class Fetch {
 };
 
 }  // namespace
+
+std::string host_field(const HttpUrl& url) {
+  const bool v6 = url.host.find(':') != std::string::npos;
+  std::string field = v6 ? "[" + url.host + "]" : url.host;
+  if (url.port != HttpUrl().port) field.append(":").append(url.port);
+  return field;
+}
 
 Result<HttpUrl> split_http_url(std::string_view text) {
   if (!text.starts_with(kScheme)) {

@@ -25,6 +25,10 @@ struct HttpUrl {
   std::string path = "/";
 };
 
+/// Whom a request to `url` is for, as the field Host says it (RFC 9110, section 7.2): an IPv6
+/// address in its brackets, and the port where it is not the one of http.
+std::string host_field(const HttpUrl& url);
+
 /// Errors: kInvalidRequest (it is none, or has another scheme).
 Result<HttpUrl> split_http_url(std::string_view text);
 

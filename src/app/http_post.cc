@@ -33,12 +33,6 @@ using ReplyParser = beast::http::response_parser<beast::http::string_body>;
 
 constexpr auto kAwaitTuple = asio::as_tuple(asio::use_awaitable);
 
-// The field Host (RFC 9110, section 7.2).
-std::string host_field(const HttpUrl& url) {
-  const bool v6 = url.host.find(':') != std::string::npos;
-  return (v6 ? "[" + url.host + "]" : url.host) + ":" + url.port;
-}
-
 Request message_of(const PostRequest& request) {
   Request message(beast::http::verb::post, request.url.path, 11);
   for (const HeaderField& field : request.headers) message.set(field.name, field.value);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -11,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "app/test_listener.h"
@@ -21,51 +19,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Takes one connection and does with it what it is told.
-class OneConnection {
- public:
-  using Play = std::function<void(int descriptor)>;
-
-  explicit OneConnection(Play play)
-      : thread_([this, play = std::move(play)] {
-          const int descriptor = listener_.take();
-          if (descriptor < 0) return;
-          play(descriptor);
-          close(descriptor);
-        }) {}
-  ~OneConnection() {
-    listener_.stop();
-    thread_.join();
-  }
-  OneConnection(const OneConnection&) = delete;
-  OneConnection& operator=(const OneConnection&) = delete;
-
-  std::uint16_t port() const { return listener_.port(); }
-
- private:
-  TestListener listener_;
-  std::thread thread_;
-};
-
-void send_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
 // The whole request, whose body is "payload".
-std::string read_request(int descriptor) {
-  std::string all;
-  char buffer[4096];
-  while (!all.ends_with("payload")) {
-    const ssize_t count = recv(descriptor, buffer, sizeof buffer, 0);
-    if (count <= 0) break;
-    all.append(buffer, static_cast<std::size_t>(count));
-  }
-  return all;
-}
+std::string read_request(int descriptor) { return receive_until(descriptor, "payload"); }
 
 // Until the other end has gone.
 void read_to_end(int descriptor) {

@@ -60,7 +60,7 @@ void KeyWatch::set_timer() {
   timer_.expires_after(kLookEvery);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    asio::post(thread_, [this, home = timer_.get_executor()] {
+    thread_.post([this, home = timer_.get_executor()] {
       (void)look(Look::kWhenChanged);
       asio::post(home, [this] { set_timer(); });
     });
@@ -68,7 +68,7 @@ void KeyWatch::set_timer() {
 }
 
 void KeyWatch::reload_soon() {
-  asio::post(thread_, [this] { (void)look(Look::kAlways); });
+  thread_.post([this] { (void)look(Look::kAlways); });
 }
 
 Awaitable<Result<std::string>> KeyWatch::with_store(Work work) {

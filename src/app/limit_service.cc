@@ -131,15 +131,19 @@ void LimitService::forget_gone(const KeyRing& ring) {
 
 namespace {
 
-// A key is its tenant's for good. Of one that was dropped only the name is left to go by, as it is
-// for budgets of that version.
+// A key is its tenant's for good. Of one that was dropped only the name is left to go by, which is
+// enough where nobody can have had it before: numbers of tenants grow, and where one was erased
+// that was made earlier, the row may be that one's. Then it stays nobody's, and goes when it is
+// old.
 std::optional<TenantId> owner_in(const KeyRing& ring, std::string_view key,
                                  std::string_view tenant) {
   const auto known = std::ranges::find(ring.keys(), key, &KeyRecord::id);
   if (known != ring.keys().end()) return known->tenant;
   const auto named = std::ranges::find(ring.tenants(), tenant, &TenantRecord::name);
-  if (named != ring.tenants().end()) return named->number;
-  return std::nullopt;
+  if (named == ring.tenants().end()) return std::nullopt;
+  const auto earlier = [&named](TenantId erased) { return erased < named->number; };
+  if (std::ranges::any_of(ring.erased_tenants(), earlier)) return std::nullopt;
+  return named->number;
 }
 
 }  // namespace

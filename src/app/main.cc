@@ -5,6 +5,7 @@
 #include "app/command_line.h"
 #include "app/exit_code.h"
 #include "base/core_dumps.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "policy/redact.h"
 
@@ -38,7 +39,11 @@ int run_with_config(const CommandLine& typed) {
     }
   }
   switch (line.command) {
-    case Command::kServe: return run_serve(config, read);
+    case Command::kServe:
+      for (const std::string& left_out : loaded->warnings) {
+        log_warning("a setting is left out", {{"reason", left_out}});
+      }
+      return run_serve(config, read);
     case Command::kChat: return run_chat(config, line.chat);
     case Command::kExplainMiss: return run_explain_miss(config, line.explain_miss);
     case Command::kConstrainCheck: return run_constrain_check(config, line.constrain_check);

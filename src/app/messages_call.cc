@@ -1,5 +1,6 @@
 #include "app/messages_call.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,17 +41,21 @@ class MessagesCall final : public DialectCall {
   const std::string& model() const override { return request_.chat.model; }
   const RequestLabels* labels() const override { return &request_.chat.labels; }
 
+  bool recall() override {
+    known_ = scope_.service.tier().recall_prompt(request_.chat.conversation, detail());
+    return known_.has_value();
+  }
+
   Result<PreparedCall> prepare() override {
     const Tier& tier = scope_.service.tier();
     const ChatRequest& chat = request_.chat;
     ReplyHead head;
     ZH_ASSIGN_OR_RETURN(head.model,
                         resolve_model_name(scope_.live->config.model, tier.name(), chat.model));
-    const PromptDetail detail = request_.reply.diagnostics.prompt_breakdown
-                                    ? PromptDetail::kBreakdown
-                                    : PromptDetail::kTokens;
-    ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt,
-                        tier.prepare_prompt(chat.conversation, detail));
+    if (!known_) {
+      ZH_ASSIGN_OR_RETURN(known_, tier.prepare_prompt(chat.conversation, detail()));
+    }
+    const PreparedPrompt& prompt = *known_;
     ZH_RETURN_IF_ERROR(check_room(tier, *head_.profile, prompt, chat.generation.max_tokens));
     PreparedCall call;
     ChoiceOptions choice;
@@ -101,6 +106,11 @@ class MessagesCall final : public DialectCall {
     return options;
   }
 
+  PromptDetail detail() const {
+    return request_.reply.diagnostics.prompt_breakdown ? PromptDetail::kBreakdown
+                                                       : PromptDetail::kTokens;
+  }
+
   void choose_profile(std::string_view body) {
     head_.profile = &scope_.live->wire_profiles.find(anthropic_version_of(body));
     head_.on_body_version(*head_.profile);
@@ -109,6 +119,7 @@ class MessagesCall final : public DialectCall {
   const CallScope scope_;
   MessagesHead head_;
   AnthropicRequest request_;
+  std::optional<PreparedPrompt> known_;
 };
 
 }  // namespace
@@ -136,6 +147,17 @@ Result<std::uint32_t> count_prompt_tokens(const CallScope& scope, const ChatRequ
   ZH_RETURN_IF_ERROR(resolve_model_name(scope.live->config.model, tier.name(), request.model));
   ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prompts().prepare(request.conversation));
   return static_cast<std::uint32_t>(prompt.tokens.size());
+}
+
+std::optional<std::uint32_t> recall_prompt_tokens(const CallScope& scope,
+                                                  const ChatRequest& request) {
+  const Tier& tier = scope.service.tier();
+  if (!resolve_model_name(scope.live->config.model, tier.name(), request.model).ok()) {
+    return std::nullopt;
+  }
+  const std::optional<PreparedPrompt> prompt = tier.prompts().recall(request.conversation);
+  if (!prompt) return std::nullopt;
+  return static_cast<std::uint32_t>(prompt->tokens.size());
 }
 
 }  // namespace zerohop

@@ -36,11 +36,15 @@ std::unique_ptr<DialectCall> make_messages_call(CallScope scope, MessagesHead he
 /// The value of the header `anthropic-stream-profile`; nothing for anything unknown.
 std::optional<StreamProfile> parse_stream_profile(std::string_view value);
 
-/// On a worker.
+/// On a worker, or on the I/O thread if the body is short.
 Result<ChatRequest> parse_count_call(const CallScope& scope, const WireProfile& profile,
                                      std::string_view body);
 /// On a worker, when the documents are text. Errors: those of a real call, but any length is
 /// counted.
 Result<std::uint32_t> count_prompt_tokens(const CallScope& scope, const ChatRequest& request);
+
+/// The same from memory (Tier::recall_prompt); nothing where that is not enough. Any thread.
+std::optional<std::uint32_t> recall_prompt_tokens(const CallScope& scope,
+                                                  const ChatRequest& request);
 
 }  // namespace zerohop

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "api/openai_chat_reply.h"
@@ -51,10 +52,15 @@ Result<OpenAiReplyHead> make_head(const CallScope& scope, const HeadFacts& facts
 // Clients of this dialect name no version.
 const WireProfile& profile_of(const CallScope& scope) { return scope.live->wire_profiles.find(""); }
 
-// What the engine is to compute for a conversation, without who writes the answer.
-Result<PreparedCall> prepare_choices(const CallScope& scope, const ChatRequest& chat) {
+// What the engine is to compute for a conversation, without who writes the answer. `known`: its
+// prompt, if that was remembered.
+Result<PreparedCall> prepare_choices(const CallScope& scope, const ChatRequest& chat,
+                                     std::optional<PreparedPrompt> known) {
   const Tier& tier = scope.service.tier();
-  ZH_ASSIGN_OR_RETURN(const PreparedPrompt prompt, tier.prepare_prompt(chat.conversation));
+  if (!known) {
+    ZH_ASSIGN_OR_RETURN(known, tier.prepare_prompt(chat.conversation));
+  }
+  const PreparedPrompt& prompt = *known;
   ZH_RETURN_IF_ERROR(check_room(tier, profile_of(scope), prompt, chat.generation.max_tokens));
   ZH_ASSIGN_OR_RETURN(
       ReadyConstraint ready,
@@ -85,12 +91,17 @@ class ChatCompletionsCall final : public DialectCall {
   const std::string& model() const override { return request_.chat.model; }
   const RequestLabels* labels() const override { return &request_.chat.labels; }
 
+  bool recall() override {
+    known_ = scope_.service.tier().recall_prompt(request_.chat.conversation);
+    return known_.has_value();
+  }
+
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
     ZH_ASSIGN_OR_RETURN(OpenAiReplyHead head,
                         make_head(scope_, {"chatcmpl-", chat.model, request_.reply.service_tier,
                                            chat.generation.priority}));
-    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat, std::move(known_)));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiChatStream>(head, request_.reply, chat.choices);
     } else {
@@ -102,6 +113,7 @@ class ChatCompletionsCall final : public DialectCall {
  private:
   const CallScope scope_;
   OpenAiChatRequest request_;
+  std::optional<PreparedPrompt> known_;
 };
 
 class CompletionsCall final : public DialectCall {
@@ -189,13 +201,18 @@ class ResponsesCall final : public DialectCall {
   const std::string& model() const override { return request_.chat.model; }
   const RequestLabels* labels() const override { return &request_.chat.labels; }
 
+  bool recall() override {
+    known_ = scope_.service.tier().recall_prompt(request_.chat.conversation);
+    return known_.has_value();
+  }
+
   Result<PreparedCall> prepare() override {
     const ChatRequest& chat = request_.chat;
     OpenAiResponsesReplyOptions options;
     ZH_ASSIGN_OR_RETURN(options.head, make_head(scope_, {"resp_", chat.model, request_.service_tier,
                                                          chat.generation.priority}));
     options.echo = request_.echo;
-    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat));
+    ZH_ASSIGN_OR_RETURN(PreparedCall call, prepare_choices(scope_, chat, std::move(known_)));
     if (chat.stream) {
       call.stream = std::make_unique<OpenAiResponsesStream>(std::move(options));
     } else {
@@ -207,6 +224,7 @@ class ResponsesCall final : public DialectCall {
  private:
   const CallScope scope_;
   OpenAiResponsesRequest request_;
+  std::optional<PreparedPrompt> known_;
 };
 
 }  // namespace

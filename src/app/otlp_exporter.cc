@@ -56,6 +56,13 @@ std::uint64_t rejected_in(std::string_view body) {
   return std::max(count_at(counts, "rejectedSpans"), count_at(counts, "rejectedDataPoints"));
 }
 
+// With those of their phases, as a collector counts.
+std::size_t spans_in(const std::vector<SpanRecord>& requests) {
+  std::size_t spans = 0;
+  for (const SpanRecord& request : requests) spans += request.spans();
+  return spans;
+}
+
 PacingOptions pacing_of(const OtlpExporterParts& parts, std::uint64_t salt) {
   PacingOptions options;
   options.interval = std::chrono::seconds(parts.service->config.otlp.interval_seconds);
@@ -100,8 +107,8 @@ Result<std::shared_ptr<OtlpExporter>> OtlpExporter::open(OtlpExporterParts parts
 void OtlpExporter::start(const std::shared_ptr<OtlpExporter>& exporter) {
   SpanQueue::Watch watch;
   const std::weak_ptr<OtlpExporter> weak = exporter;
-  watch.lost = [weak] {
-    if (const auto self = weak.lock()) self->metrics_.count_lost(SpanLoss::kQueueFull, 1);
+  watch.lost = [weak](std::size_t spans) {
+    if (const auto self = weak.lock()) self->metrics_.count_lost(SpanLoss::kQueueFull, spans);
   };
   watch.full_at = std::min<std::size_t>(kBatchMax, exporter->config().spans_max);
   watch.full = [weak] {
@@ -149,7 +156,8 @@ Awaitable<void> OtlpExporter::end() {
     taken = is_final(result);
   }
   drop_batch(SpanLoss::kShutdown);
-  metrics_.count_lost(SpanLoss::kShutdown, parts_.service->spans.size());
+  SpanQueue& waiting = parts_.service->spans;
+  metrics_.count_lost(SpanLoss::kShutdown, spans_in(waiting.take(waiting.size())));
   if (numbers_.on && now() < *finish_by_) co_await export_metrics();
 }
 
@@ -187,7 +195,7 @@ Awaitable<OtlpResult> OtlpExporter::send_batch() {
 Awaitable<void> OtlpExporter::fill_batch() {
   Batch batch;
   std::vector<SpanRecord> spans = parts_.service->spans.take(kBatchMax);
-  batch.spans = spans.size();
+  batch.spans = spans_in(spans);
   auto write = [spans = std::move(spans), server = parts_.server, resource = resource()] {
     return otlp_span_text(spans, server, resource);
   };
@@ -272,7 +280,7 @@ void OtlpExporter::note(Channel& channel, const Attempt& attempt) {
   if (attempt.reason == channel.complaint) return;
   const std::string before = std::exchange(channel.complaint, attempt.reason);
   std::vector<LogField> fields{{"signal", std::string(otlp_signal_name(channel.signal))},
-                               {"collector", collector_.host + ":" + collector_.port}};
+                               {"collector", host_field(collector_)}};
   if (attempt.reason.empty()) {
     log_event(LogLevel::kInfo, "the collector takes telemetry again", std::move(fields));
     return;

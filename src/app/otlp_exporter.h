@@ -50,7 +50,7 @@ struct OtlpExporterParts {
 
 class OtlpExporter {
  public:
-  /// Spans of one request to the collector.
+  /// Requests whose spans go into one to the collector.
   static constexpr std::size_t kBatchMax = 512;
   /// What is left may take so long at the end.
   static constexpr std::chrono::seconds kFinishTime{3};
@@ -79,7 +79,7 @@ class OtlpExporter {
   };
   struct Batch {
     std::string text;
-    std::size_t spans = 0;
+    std::size_t spans = 0;  // in it
   };
   struct Attempt {
     OtlpResult result = OtlpResult::kUnreachable;

@@ -51,13 +51,15 @@ class Sender {
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
-  void add(std::size_t spans) {
-    for (std::size_t i = 0; i < spans; ++i) {
+  // Of requests with so many phases.
+  void add(std::size_t requests, std::size_t phases = 0) {
+    for (std::size_t i = 0; i < requests; ++i) {
       SpanRecord span;
       span.trace.trace.bytes.fill(0x11);
       span.trace.span.bytes.fill(0x22);
       span.trace.sampled = span.trace.exported = true;
       span.request.id = "req_" + std::to_string(added_++);
+      span.phases.assign(phases, {"decode", seconds(1), seconds(2)});
       service_.spans.add(std::move(span));
     }
   }
@@ -208,6 +210,41 @@ TEST(OtlpExporter, CountsWhatWasRefusedOfABatch) {
     EXPECT_EQ(sender.lost("refused"), lost) << body;
     EXPECT_EQ(sender.exports("partial"), lost > 0 ? 1u : 0u) << body;
   }
+}
+
+// A collector that refuses a part names spans, so all losses are told in spans.
+TEST(OtlpExporter, CountsSpansAsACollectorDoes) {
+  const TestCollector collector([](std::size_t number, const TestCollector::Received&) {
+    return number == 0 ? HttpResponse(200, {}, R"({"partialSuccess":{"rejectedSpans":"10"}})")
+                       : HttpResponse(404, {}, "");
+  });
+  Config config = config_for(collector.url());
+  config.otlp.spans_max = 16;
+  Sender sender(config);
+  sender.add(16, 4);
+  EXPECT_TRUE(sender.run_until([&] { return sender.exports("partial") == 1; }));
+  EXPECT_EQ(collector.spans().size(), 80u);
+  EXPECT_EQ(sender.lost("refused"), 10u) << "and 70 were taken";
+  sender.add(2, 4);
+  sender.finish();
+  EXPECT_EQ(sender.lost("refused"), 20u);
+}
+
+TEST(OtlpExporter, CountsWhatNobodyTookWithItsPhases) {
+  std::string gone;
+  {
+    const TestCollector collector;
+    gone = collector.url();
+  }
+  Config config = config_for(gone);
+  config.otlp.spans_max = 16;
+  Sender sender(config);
+  sender.add(16, 1);
+  EXPECT_TRUE(sender.run_until([&] { return sender.exports("unreachable") > 2; }));
+  sender.add(20, 4);
+  EXPECT_EQ(sender.lost("queue_full"), 4u * 5);
+  sender.finish();
+  EXPECT_EQ(sender.lost("shutdown"), 16u * 2 + 16 * 5);
 }
 
 TEST(OtlpExporter, WithoutACollectorKeepsTheNewestSpansAndCountsTheOthers) {

@@ -128,12 +128,49 @@ TEST(StandardVariables, CountWhereNobodyElseSaysAnything) {
   EXPECT_EQ(loaded({}).config.otlp.endpoint, "");
 }
 
-TEST(StandardVariables, AreNamedWhereTheyAreWrong) {
+// They were set for every program of the machine: that one of them cannot export to there is to be
+// said, and no reason to serve nobody.
+TEST(StandardVariables, ThatCannotBeUsedAreLeftOutWithAWarning) {
+  const LoadedConfig secure = loaded(
+      {{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"}, {"OTEL_SERVICE_NAME", "llm"}});
+  EXPECT_EQ(secure.config.otlp.endpoint, "");
+  EXPECT_EQ(secure.config.otlp.service_name, "llm");
+  ASSERT_EQ(secure.warnings.size(), 1u);
+  const std::string& warning = secure.warnings[0];
+  for (const char* part : {"OTEL_EXPORTER_OTLP_ENDPOINT is not used: ", "https is not supported",
+                           "reached over http", "ZEROHOP_OTLP_ENDPOINT"}) {
+    EXPECT_NE(warning.find(part), warning.npos) << warning;
+  }
+  const LoadedConfig odd = loaded({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://jo:secret@collector"},
+                                   {"OTEL_SERVICE_NAME", "a\nb"}});
+  EXPECT_EQ(odd.config.otlp.endpoint, "");
+  EXPECT_EQ(odd.config.otlp.service_name, OtlpConfig().service_name);
+  ASSERT_EQ(odd.warnings.size(), 2u);
+  for (const std::string& text : odd.warnings) EXPECT_EQ(text.find("secret"), text.npos) << text;
+}
+
+TEST(StandardVariables, WarnOfNothingWhereTheyDoNotCount) {
+  const Environment https{{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"}};
+  EXPECT_TRUE(loaded(https, "otlp: {endpoint: \"\"}").warnings.empty());
+  EXPECT_TRUE(loaded({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"}}).warnings.empty());
+  // What else is wrong in the section is not their fault, and stops the start as ever.
   ConfigSources sources;
-  sources.environment = {{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"}};
+  sources.environment = {{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318"},
+                         {"ZEROHOP_OTLP_HEADERS", "authorization=Bearer x"}};
   const auto config = load_config(sources);
   ASSERT_FALSE(config.ok());
-  EXPECT_TRUE(config.error().message.starts_with("OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint: "))
+  EXPECT_TRUE(config.error().message.starts_with("ZEROHOP_OTLP_HEADERS: otlp.headers: "))
+      << config.error().message;
+}
+
+// Set for this program it is a fault of its configuration.
+TEST(StandardVariables, AreForgivenAndOwnOnesAreNot) {
+  ConfigSources sources;
+  sources.environment = {{"ZEROHOP_OTLP_ENDPOINT", "https://collector:4318"}};
+  const auto config = load_config(sources);
+  ASSERT_FALSE(config.ok());
+  EXPECT_EQ(config.error().code, ErrorCode::kConfiguration);
+  EXPECT_TRUE(config.error().message.starts_with("ZEROHOP_OTLP_ENDPOINT: otlp.endpoint: "))
       << config.error().message;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace zerohop {
 namespace {
@@ -50,6 +51,20 @@ void ProgressPrinter::end_bar() {
   if (!shown_.empty()) out_ << '\n';
   shown_.clear();
   tenths_told_ = 0;
+}
+
+std::function<void(double share)> load_progress(std::ostream& out, ProgressStyle style,
+                                                std::uint64_t bytes) {
+  if (style == ProgressStyle::kLines && bytes < kLoadLinesFromBytes) return nullptr;
+  auto printer = std::make_shared<ProgressPrinter>(out, style);
+  printer->say("loading the model");
+  return [printer, bytes, over = false](double share) mutable {
+    if (over) return;
+    const double done = std::clamp(share, 0.0, 1.0) * static_cast<double>(bytes);
+    printer->update(static_cast<std::uint64_t>(done), bytes);
+    over = share >= 1;
+    if (over) printer->say("the model is loaded");
+  };
 }
 
 ProgressStyle progress_style_of_stderr() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <ostream>
 #include <string>
 
@@ -32,6 +33,14 @@ class ProgressPrinter {
   std::string shown_;              // the bar on screen; empty: none
   std::uint64_t tenths_told_ = 0;  // for kLines
 };
+
+/// Lines about the loading of less would be over before anybody has read them.
+inline constexpr std::uint64_t kLoadLinesFromBytes = std::uint64_t{1} << 30;
+
+/// Shows how a model of so many bytes is loaded: takes the share that is done, 1 at the end. Empty
+/// where there is nothing to show. `out` must outlive it.
+std::function<void(double share)> load_progress(std::ostream& out, ProgressStyle style,
+                                                std::uint64_t bytes);
 
 /// kBar when standard error is a terminal.
 ProgressStyle progress_style_of_stderr();

@@ -18,13 +18,6 @@ constexpr int kAdvicePart = 8;
 constexpr std::string_view kCausePrefix = "queue;";
 constexpr std::string_view kRepeatRefusal = "queue;repeated";
 
-// Requests that end in the engine's queue.
-bool asks_for_text(std::string_view path) {
-  constexpr std::string_view kEndings[] = {"/messages", "/completions", "/responses"};
-  return std::ranges::any_of(kEndings,
-                             [path](std::string_view ending) { return path.ends_with(ending); });
-}
-
 DoorView view_of(const Service& service, TenantId tenant, PriorityClass priority) {
   Tier& tier = service.tier();
   return {tier.snapshot(), service.clock.now(),
@@ -58,6 +51,12 @@ Result<void> check_repetition(const Service& service, const RequestHead& head,
 }
 
 }  // namespace
+
+bool asks_for_text(std::string_view path) {
+  constexpr std::string_view kEndings[] = {"/messages", "/completions", "/responses"};
+  return std::ranges::any_of(kEndings,
+                             [path](std::string_view ending) { return path.ends_with(ending); });
+}
 
 // The head leaves the class open: the body may ask for another one.
 PriorityClass best_class(const RequestTenant& tenant, std::string_view path) {

@@ -27,6 +27,9 @@ namespace zerohop {
 
 struct RequestContext;
 
+/// Whether requests to `path` are for generated text: they end in the engine's queue.
+bool asks_for_text(std::string_view path);
+
 /// Errors: kOverloaded, with advice; kInvalidRequest never (the handler reads the headers again).
 Result<void> check_queue_at_head(const Service& service, const RequestHead& head,
                                  const RequestContext& context);

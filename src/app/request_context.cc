@@ -10,6 +10,7 @@ namespace zerohop {
 std::shared_ptr<RequestContext> make_request_context(const Service& service) {
   auto context = std::make_shared<RequestContext>(service.clock.now(), service.live.get());
   context->request_id = make_id("req_");
+  if (service.keys.asks_for_keys()) context->caller.tenant = &unknown_tenant();
   return context;
 }
 

@@ -40,7 +40,8 @@ struct RequestContext {
 
   /// What the request's anthropic-version chose; null for requests of other dialects.
   const WireProfile* profile = nullptr;
-  Caller caller;         ///< whose request it is; set before anything else is looked at
+  /// Whose request it is: until a good key was seen, unknown_tenant() where one is asked for.
+  Caller caller;
   RequestTenant tenant;  ///< as whom it takes its turn; of requests that cost a permit
   Reservation limit;     ///< what it holds of the caller's limits; settled by whoever answers it
   std::optional<LimitGrant> granted;  ///< by its limits; there when it has been settled
@@ -58,7 +59,7 @@ struct RequestContext {
   std::uint32_t pieces_out = 0;  ///< deltas of the answer so far, about one a token
 };
 
-/// A new context with a fresh id and the configuration in force.
+/// A new context with a fresh id and the configuration in force, of nobody yet.
 std::shared_ptr<RequestContext> make_request_context(const Service& service);
 
 /// The context behind an exchange's ticket; null when there is none.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/error_body.h"
+#include "app/queue_door.h"
 #include "app/request_context.h"
 #include "app/request_log.h"
 #include "app/request_span.h"
@@ -42,12 +43,19 @@ std::optional<SloMetrics::Outcome> availability_of(const RequestContext& context
   return std::nullopt;
 }
 
+// What the model is asked for. Tokens that are counted and batches that are made cost it nothing:
+// they succeed while every answer fails, and an agent that counts before each turn would halve the
+// share of its failures.
+bool asks_the_model(std::string_view route) {
+  return asks_for_text(route) || route.ends_with("/embeddings");
+}
+
 // Before its body was read, a request has the class of its tenant.
 void count_availability(const RequestContext& context, const RequestRecord& record,
-                        ExchangeEnd end) {
+                        const ExchangeSummary& summary) {
   const SloMetrics* const slo = context.live == nullptr ? nullptr : context.live->slo.get();
-  if (slo == nullptr) return;
-  const auto outcome = availability_of(context, record, end);
+  if (slo == nullptr || !asks_the_model(summary.route)) return;
+  const auto outcome = availability_of(context, record, summary.end);
   if (!outcome) return;
   slo->count_request(served_class(context.tenant.priority, context.notes.priority), *outcome);
 }
@@ -95,7 +103,7 @@ void finish_request(Service& service, const ExchangeSummary& summary) {
   const RequestContext* context = model_request_of(summary);
   if (context != nullptr) {
     count(service, *context, record);
-    count_availability(*context, record, summary.end);
+    count_availability(*context, record, summary);
   }
   log_record(record);
   // Strangers cannot push out what is remembered of those who have a key.

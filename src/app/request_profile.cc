@@ -72,7 +72,7 @@ bool same_sampling(const SamplingParameters& a, const SamplingParameters& b) {
 bool same_tool(const ToolDefinition& a, const ToolDefinition& b) {
   const auto parts = [](const ToolDefinition& tool) {
     return std::tie(tool.name, tool.description, tool.input_schema, tool.strict, tool.deferred,
-                    tool.live_arguments);
+                    tool.live_arguments, tool.live_bias);
   };
   return parts(a) == parts(b);
 }

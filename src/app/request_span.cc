@@ -41,6 +41,8 @@ class Phases {
     return at ? *at - summary_.received_at : summary_.total;
   }
 
+  bool was_left(RequestState state) const { return context_.life.left_at(state).has_value(); }
+
   std::vector<SpanPhase> take() { return std::move(phases_); }
 
  private:
@@ -79,7 +81,10 @@ void add_engine_phases(const EngineTime& engine, const RequestNotes& notes, Phas
 std::vector<SpanPhase> phases_of(const ExchangeSummary& summary, const RequestContext& context,
                                  std::string_view operation) {
   Phases phases(summary, context);
-  phases.add_state("receive", RequestState::kReceiving);
+  // Probes and lists stay in that state to their end, and nothing was received.
+  if (phases.was_left(RequestState::kReceiving)) {
+    phases.add_state("receive", RequestState::kReceiving);
+  }
   const auto prepared = phases.entered(RequestState::kValidating);
   if (!prepared) return phases.take();
   if (operation == kEmbeddings) {

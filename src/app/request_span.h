@@ -1,7 +1,7 @@
 // A request that is over as a span of its trace, with its phases as spans below it:
 //
 //   request  ├───────────────────────────────────────────────────┤  first to last byte
-//   receive    ├───┤                                                its body
+//   receive    ├───┤                                                its body, of what asks for work
 //   prepare        ├─────┤                                          parse, render, tokenise
 //   queue                ├─────┤                                    until it is placed
 //   prefill                    ├─────────┤                          to its first token
@@ -47,6 +47,9 @@ struct SpanRecord {
   WallTime began;
   bool joined = false;  ///< it read an answer that another request had begun
   std::vector<SpanPhase> phases;
+
+  /// As which a collector gets it.
+  std::size_t spans() const { return 1 + phases.size(); }
 };
 
 /// What a route asks of the model, in the words of the GenAI semantic conventions: `chat`,

@@ -231,6 +231,11 @@ void RunningAnswer::wake_readers() {
   for (AnswerReader* reader : readers_) reader->wake();
 }
 
+AnswerLead::~AnswerLead() {
+  if (!answer_->preparing()) return;
+  answer_->fail({ErrorCode::kInternal, "the request that this one joined broke off", "", {}});
+}
+
 AnswerReader::AnswerReader(std::shared_ptr<RunningAnswer> answer,
                            const asio::any_io_executor& executor, std::optional<TimePoint> deadline)
     : self_(std::make_shared<AnswerReader*>(this)),

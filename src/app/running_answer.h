@@ -8,7 +8,7 @@
 //        ├───────────▶ kRunning ───────▶ kOver ◀── the last reader has gone: abandoned ─┤
 //        │                 │                                                            │
 //        │                 └── pull(): events of the engine → bytes or whole body ──────┘
-//        └── the last reader has gone: abandoned
+//        └── the last reader has gone: abandoned; who was to begin it has gone: failed (AnswerLead)
 //
 // Nobody pumps: a reader that can send takes what the engine has said and puts it into bytes for
 // all (pull()); the others find it there. So an answer whose readers all lag is not read either,
@@ -163,6 +163,21 @@ class RunningAnswer {
   std::uint32_t soft_max_tokens_ = 0;
   std::uint32_t pieces_ = 0;
   MissCause miss_ = MissCause::kNone;
+};
+
+/// The duty of the request that an answer was made for: to begin() it or to fail() it. Whoever goes
+/// without having done either, because an exception ended its coroutine, fails it here, or requests
+/// that joined would wait for ever. Goes behind the request's own reader: of those that are left
+/// the first one counts the failure.
+class AnswerLead {
+ public:
+  explicit AnswerLead(std::shared_ptr<RunningAnswer> answer) : answer_(std::move(answer)) {}
+  ~AnswerLead();
+  AnswerLead(const AnswerLead&) = delete;
+  AnswerLead& operator=(const AnswerLead&) = delete;
+
+ private:
+  const std::shared_ptr<RunningAnswer> answer_;
 };
 
 /// One request's end of an answer. Whoever destroys it without leave() lets the answer go unbilled,

@@ -3,9 +3,11 @@
 #include <poll.h>
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "app/machine.h"
@@ -42,6 +44,12 @@ PrepareTools tools_for(const Clock& clock) {
   return tools;
 }
 
+std::function<void(double)> shown_loading(const std::filesystem::path& file) {
+  std::error_code fault;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, fault);
+  return load_progress(std::cerr, progress_style_of_stderr(), fault ? 0 : bytes);
+}
+
 }  // namespace
 
 Result<ServedModel> load_served_model(const Config& config, const Clock& clock) {
@@ -53,6 +61,7 @@ Result<ServedModel> load_served_model(const Config& config, const Clock& clock) 
   served.preparation = std::move(prepared.preparation);
   LlamaModelOptions options = request.model;
   options.path = prepared.file.string();
+  options.progress = shown_loading(prepared.file);
   Result<std::unique_ptr<Model>> loaded = load_llama_model(options);
   if (!loaded.ok() && served.preparation.prepared()) {
     log_warning("the prepared model does not load, the original is served",
@@ -60,6 +69,7 @@ Result<ServedModel> load_served_model(const Config& config, const Clock& clock) 
     served.preparation.type = WeightType::kOriginal;
     served.preparation.reason = loaded.error().message;
     options.path = file.string();
+    options.progress = shown_loading(file);
     loaded = load_llama_model(options);
   }
   if (!loaded.ok()) return loaded.error();

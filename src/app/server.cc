@@ -228,6 +228,10 @@ void Server::Parts::use(std::shared_ptr<LiveConfig> live) {
   for (ModelDescription& model : live->models) {
     model.abilities.batch = service.batches != nullptr && model.max_tokens > 0;
   }
+  const std::shared_ptr<const LiveConfig> before = service.live.get();
+  if (before != nullptr && before->slo != nullptr) {
+    before->slo->retire_all_but(service.registry, live->objectives);
+  }
   live->slo = make_slo_metrics(service.registry, live->objectives, service.tier().name());
   const Config& config = live->config;
   service.limits.set(live->limits, config.instance.labels);

@@ -24,6 +24,7 @@ class ServerBatchLimits : public testing::Test {
  protected:
   TestServerOptions options() const {
     TestServerOptions made{never_ends()};
+    made.clock = &clock_;
     made.batches = folder_.path() / "batches";
     made.usage = folder_.path() / "usage";
     made.keys = store_file();
@@ -107,6 +108,7 @@ class ServerBatchLimits : public testing::Test {
   }
 
   const TestFolder folder_;
+  const NoonClock clock_;
 };
 
 TEST_F(ServerBatchLimits, ABatchIsServedNoMoreThanTheBudgetOfItsKey) {

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "admission/key_store.h"
 #include "app/test_folder.h"
 #include "app/test_server.h"
 #include "base/log.h"
@@ -142,6 +144,76 @@ TEST_F(ServerBatchLog, WhatTheEndOfTheServerCutsOffIsNotOver) {
   ASSERT_TRUE(eventually([&] { return gate.reached(); }));
   stop();
   EXPECT_TRUE(lines_.empty());
+}
+
+// A batch of three requests, whose key or tenant goes while the first of them runs.
+class ServerBatchLogOfKeys : public ServerBatchLog {
+ protected:
+  std::string file() const { return folder_.path() / "keys.sqlite"; }
+  std::unique_ptr<KeyStore> store() const { return KeyStore::open(file()).value(); }
+
+  // "NAME: TENANT KEY ERROR" of each; of the key only whether it is told.
+  std::vector<std::string> told_after(const std::function<void(const MadeKey& key)>& change) {
+    EXPECT_TRUE(store()->create_key({}, SteadyClock().wall()).ok());
+    EXPECT_TRUE(store()->change_tenant("law", [](TenantRecord&) {}).ok());
+    NewKey wanted;
+    wanted.tenant = "law";
+    const MadeKey key = store()->create_key(wanted, SteadyClock().wall()).value();
+    Gate gate(0);
+    TestServerOptions options{never_ends()};
+    options.batches = folder_.path() / "batches";
+    options.keys = file();
+    options.admin_token = kAdminToken;
+    options.gate = &gate;
+    server_ = std::make_unique<RunningServer>(options);
+    const std::string header = "x-api-key: " + key.text + "\r\n";
+    const Answer created = ask(*server_, {kBatches,
+                                          R"({"requests":[)" + request("a", R"("max_tokens":4)") +
+                                              "," + request("b", R"("max_tokens":4)") + "," +
+                                              request("c", R"("max_tokens":4)") + "]}",
+                                          header});
+    EXPECT_EQ(created.status, 200) << created.body;
+    EXPECT_TRUE(eventually([&] { return gate.reached(); }));
+    change(key);
+    EXPECT_TRUE(eventually([&] {
+      return ask(*server_, {"/v1/models", "", header, "GET"}).status == 401;
+    }));
+    gate.open();
+    const std::string id = text_at(created.json(), "/id");
+    EXPECT_TRUE(eventually([&] {
+      const json::value list = ask_admin(*server_, {"/v1/requests", "", "", "GET"}).json();
+      return std::ranges::count_if(list.at("data").as_array(), [&id](const json::value& one) {
+               return text_at(one, "/batch") == id;
+             }) == 3;
+    }));
+    stop();
+    std::vector<std::string> told;
+    for (const json::value& line : lines_) {
+      const bool known = text_at(line, "/key") == key.record.id;
+      told.push_back(text_at(line, "/custom_id") + ": " + text_at(line, "/tenant") +
+                     (known ? " key " : " no key ") + text_at(line, "/error"));
+    }
+    std::ranges::sort(told);
+    return told;
+  }
+};
+
+TEST_F(ServerBatchLogOfKeys, WhatIsRefusedWithARevokedKeyIsItsTenants) {
+  const auto told = told_after([this](const MadeKey& key) {
+    EXPECT_TRUE(store()->revoke_key(key.record.id, SteadyClock().wall()).ok());
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"a: law key (none)", "b: law key authentication",
+                                            "c: law key authentication"}));
+}
+
+// The store was replaced by another one. (What is open of a tenant that was erased is cancelled.)
+TEST_F(ServerBatchLogOfKeys, WhatATenantLeftBehindThatIsNoMoreIsNobodys) {
+  const auto told = told_after([this](const MadeKey&) {
+    std::filesystem::rename(file(), file() + ".old");
+    EXPECT_TRUE(store()->create_key({}, SteadyClock().wall()).ok());
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"a: law key (none)", "b: (unknown) no key permission",
+                                            "c: (unknown) no key permission"}));
 }
 
 TEST_F(ServerBatchLog, TheHistoryHasThemToo) {

@@ -7,6 +7,7 @@
 #include "app/key_watch.h"
 #include "app/test_folder.h"
 #include "app/test_server.h"
+#include "telemetry/metrics_test_kit.h"
 
 namespace zerohop {
 namespace {
@@ -211,6 +212,23 @@ TEST_F(ServerKeysTest, ProbesNeedNoKeyAndOperationsDo) {
     const Answer answer = ask(server, {closed, "", "x-api-key: " + key + "\r\n", "GET"});
     EXPECT_EQ(answer.status, 200) << closed;
   }
+}
+
+TEST_F(ServerKeysTest, StrangersAreCountedForNoTenant) {
+  const std::string key = make_key();  // of tenant `default`
+  TestServerOptions wanted = options();
+  wanted.admin_token = kAdminToken;
+  const RunningServer server(wanted);
+  for (const char* stranger : {"", "wrong"}) EXPECT_EQ(say_hi(server, stranger).status, 401);
+  EXPECT_EQ(say_hi(server, key).status, 200);
+  server.settle();
+  const std::string name = "zerohop_tenant_requests_total";
+  const std::string all = ask_admin(server, {"/metrics", "", "", "GET"}).body;
+  EXPECT_EQ(value_of(all, name, R"x(tenant="(unknown)",status="4xx")x"), "2");
+  EXPECT_EQ(value_of(all, name, R"(tenant="default",status="4xx")"), "missing");
+  EXPECT_EQ(value_of(all, name, R"(tenant="default",status="2xx")"), "1");
+  const std::string own = ask(server, {"/metrics", "", "x-api-key: " + key + "\r\n", "GET"}).body;
+  EXPECT_EQ(own.find("tenant=\"(unknown)\""), own.npos) << own;
 }
 
 TEST_F(ServerKeysTest, AnAnswerThatRunsWhenItsKeyIsRevokedComesToItsEnd) {

@@ -18,7 +18,9 @@ namespace {
 using Entries = std::map<std::string, std::string>;
 
 TestServerOptions limited(const Entries& limits) {
+  static const NoonClock clock;
   TestServerOptions options{never_ends()};
+  options.clock = &clock;
   options.configure = [limits](Config& config) { config.limits.key_defaults = limits; };
   return options;
 }

@@ -2,37 +2,19 @@
 // tested family by family in telemetry/metrics_events_test.cc.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "app/machine.h"
 #include "app/test_server.h"
+#include "telemetry/metrics_test_kit.h"
 
 namespace zerohop {
 namespace {
 
-using Page = std::map<std::string, std::string>;  // family → its lines
-
-Page page_of(const RunningServer& server) {
-  Page page;
-  std::string family;
-  std::istringstream lines(get(server, "/metrics").body);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("# TYPE ")) family = line.substr(7, line.find(' ', 7) - 7);
-    if (!line.starts_with("#")) page[family] += line + "\n";
-  }
-  return page;
-}
-
-std::set<std::string> moved(const Page& before, const Page& after) {
-  std::set<std::string> families;
-  for (const auto& [family, lines] : after) {
-    const auto old = before.find(family);
-    if (old == before.end() || old->second != lines) families.insert(family);
-  }
-  return families;
+MetricsPage page_of(const RunningServer& server) {
+  return families_of(get(server, "/metrics").body);
 }
 
 constexpr const char* kBody =
@@ -76,7 +58,7 @@ const std::set<std::string> kNotRefused{
 
 TEST(ServerMetrics, AnAnswerMovesItsFamilies) {
   const RunningServer server(never_ends());
-  const Page before = page_of(server);
+  const MetricsPage before = page_of(server);
   ASSERT_EQ(post(server, "/v1/messages", kBody).status, 200);
   server.settle();
   const std::set<std::string> families = moved(before, page_of(server));
@@ -92,7 +74,7 @@ TEST(ServerMetrics, AnAnswerMovesItsFamilies) {
 
 TEST(ServerMetrics, ARefusalMovesErrorsAndNoTimesOfAnswers) {
   const RunningServer server(never_ends());
-  const Page before = page_of(server);
+  const MetricsPage before = page_of(server);
   ASSERT_EQ(post(server, "/v1/messages", R"({"messages":5})").status, 400);
   server.settle();
   const std::set<std::string> families = moved(before, page_of(server));
@@ -109,7 +91,7 @@ TEST(ServerMetrics, ARefusalMovesErrorsAndNoTimesOfAnswers) {
 
 TEST(ServerMetrics, AProbeIsNoModelRequest) {
   const RunningServer server(never_ends());
-  const Page before = page_of(server);
+  const MetricsPage before = page_of(server);
   ASSERT_EQ(get(server, "/healthz").status, 200);
   const std::set<std::string> families = moved(before, page_of(server));
   EXPECT_TRUE(families.contains("zerohop_http_requests_total"));

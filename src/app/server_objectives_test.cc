@@ -115,17 +115,21 @@ TEST(ServerObjectives, ALimitOfTheClientIsNoFailureOfTheService) {
   EXPECT_EQ(count(server, "up"), "1/1");
 }
 
-TEST(ServerObjectives, WhatMakesNoTextCountsForAvailabilityAlone) {
+TEST(ServerObjectives, WhatAsksNothingOfTheModelSaysNothing) {
   const RunningServer server(options());
   ASSERT_EQ(post(server, "/v1/messages/count_tokens", kWhole).status, 200);
-  EXPECT_EQ(counts(server), "1/1 0/0 0/0 0/0 0/0 0/0 0/0");
+  EXPECT_EQ(counts(server), kNothing);
+}
+
+TEST(ServerObjectives, WhatMakesNoTextCountsForAvailabilityAlone) {
+  const RunningServer server(options());
   ASSERT_EQ(post(server, "/v1/embeddings", R"({"model":"fake","input":"Hi"})").status, 200);
-  EXPECT_EQ(counts(server), "2/2 0/0 0/0 0/0 0/0 0/0 0/0");
+  EXPECT_EQ(counts(server), "1/1 0/0 0/0 0/0 0/0 0/0 0/0");
   ASSERT_EQ(post(server, "/v1/messages",
                  R"({"messages":[{"role":"user","content":"Hi"}],"max_tokens":0})")
                 .status,
             200);
-  EXPECT_EQ(counts(server), "3/3 0/0 0/0 0/0 0/0 0/0 0/0");
+  EXPECT_EQ(counts(server), "2/2 0/0 0/0 0/0 0/0 0/0 0/0");
 }
 
 TEST(ServerObjectives, NoRoomIsAFailureOfTheService) {
@@ -140,6 +144,7 @@ TEST(ServerObjectives, NoRoomIsAFailureOfTheService) {
     first.send("POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n");
     ASSERT_TRUE(eventually([&] { return server.service().admission.in_flight() == 1; }));
     ASSERT_EQ(post(server, "/v1/messages", kWhole).status, 529);
+    ASSERT_EQ(post(server, "/v1/messages/count_tokens", kWhole).status, 529);
     first.close_hard();
   }
   // A client that never sends its body says nothing.
@@ -221,7 +226,7 @@ TEST(ServerObjectives, WhatIsComputedForTwoIsTimedOnce) {
   EXPECT_EQ(counts(server), "2/2 1/1 0/1 0/0 0/0 1/1 0/1");
 }
 
-TEST(ServerObjectives, RequestsOfBatchesCountNowhere) {
+TEST(ServerObjectives, BatchesAndTheirRequestsCountNowhere) {
   const TestFolder folder;
   TestServerOptions made = options();
   made.batches = folder.path();
@@ -232,7 +237,7 @@ TEST(ServerObjectives, RequestsOfBatchesCountNowhere) {
   const std::string path = "/v1/messages/batches/" + text_at(created.json(), "/id");
   ASSERT_TRUE(eventually(
       [&] { return text_at(get(server, path).json(), "/processing_status") == "ended"; }));
-  EXPECT_EQ(counts(server), "1/1 0/0 0/0 0/0 0/0 0/0 0/0") << "the request that made the batch";
+  EXPECT_EQ(counts(server), kNothing) << "nor does the request that made the batch";
   EXPECT_EQ(counts(server, "batch"), kNothing);
 }
 

@@ -101,6 +101,18 @@ TEST(ServerQueue, CountsThePromptOfSeveralAnswersOnce) {
   EXPECT_EQ(tokens(), 2 * prompt + 2);
 }
 
+TEST(ServerQueue, CountsItForEachOfThemWhereNothingIsShared) {
+  StandingServer standing([](Config& config) { config.engine.deterministic = true; });
+  ASSERT_TRUE(standing.fill(1));
+  const auto tokens = [&] { return standing.server().snapshot().queued_tokens_by_class; };
+  const std::uint64_t prompt = tokens()[index_of(PriorityClass::kStandard)];
+  ASSERT_GT(prompt, 3u);
+  standing.send(kThree);
+  ASSERT_TRUE(eventually([&] { return standing.server().snapshot().queued == 4; }));
+  const auto all = tokens();
+  EXPECT_EQ(all[0] + all[1] + all[2], 4 * prompt);
+}
+
 TEST(ServerQueue, TakesSeveralAnswersTogetherOrNotAtAll) {
   StandingServer standing([](Config& config) { config.queue.requests_max = 4; });
   ASSERT_TRUE(standing.fill(2));

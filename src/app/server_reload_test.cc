@@ -12,6 +12,7 @@
 #include "app/config_load.h"
 #include "app/test_folder.h"
 #include "app/test_server.h"
+#include "telemetry/metrics_test_kit.h"
 
 namespace zerohop {
 namespace {
@@ -368,6 +369,21 @@ TEST(ServerReload, HasAProbeForEveryKeyThatIsMarkedSo) {
     if (key.takes_effect == TakesEffect::kReload) marked.emplace(key.path);
   }
   EXPECT_EQ(probed, marked);
+}
+
+// Its rules are gone, and a name that stayed for every change would use up those that there are.
+TEST(ServerReload, ARenamedObjectiveLeavesThePage) {
+  const std::string body = "{indicator: availability, target: 0.9}";
+  ReloadedServer server({{"slo.objectives", "{before: " + body + "}"}});
+  EXPECT_EQ(server.applied({{"slo.objectives", "{after: " + body + "}"}}), R"(["slo.objectives"])");
+  message(server);
+  server->settle();
+  const std::string page = get(*server, "/metrics").body;
+  const std::string rest = R"(,tier="fake",class="standard")";
+  EXPECT_EQ(value_of(page, "zerohop_slo_total", R"(objective="after")" + rest), "1");
+  EXPECT_EQ(page.find(R"(objective="before")"), page.npos);
+  server.applied({{"slo.objectives", "{}"}});
+  EXPECT_EQ(get(*server, "/metrics").body.find("zerohop_slo"), std::string::npos);
 }
 
 // ---- All or nothing ----

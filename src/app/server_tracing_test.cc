@@ -210,6 +210,44 @@ TEST(ServerTracing, RefusalsAndFailuresAreSpansWithTheirCause) {
   EXPECT_EQ(text_at(roots[2], "/name"), "POST /v1/messages/count_tokens");
 }
 
+// What never happened is no span: a list has no body, and what is refused at its head neither.
+TEST(ServerTracing, HasNoPhaseThatDidNotHappen) {
+  const TestCollector collector;
+  TestServerOptions options = exporting(collector);
+  const TestFolder folder;
+  options.batches = folder.path();
+  options.configure = [configure = options.configure](Config& config) {
+    configure(config);
+    config.limits.tenant_defaults = {{"requests_per_minute", "2"}};
+  };
+  const std::string parent = parent_line(kSampled);
+  {
+    const RunningServer server(options);
+    EXPECT_EQ(ask(server, {"/v1/models", "", parent, "GET"}).status, 200);
+    EXPECT_EQ(ask(server, {"/nowhere", kHello, parent}).status, 404);
+    EXPECT_EQ(ask(server, {"/v1/messages", R"({"messages":5})", parent}).status, 400);
+    EXPECT_EQ(ask(server, {"/v1/messages/batches", R"({"requests":5})", parent}).status, 400);
+    EXPECT_EQ(ask(server, hello(parent)).status, 429);
+  }
+  std::map<std::string, std::string> phases;  // of each root
+  std::string root;
+  for (const json::value& span : collector.spans()) {
+    if (number_at(span, "/kind") == 2) {
+      root = text_at(span, "/name") + " " +
+             text_at(attributes_of(span).at("http.response.status_code"), "/intValue");
+      phases[root];
+    } else {
+      phases[root] += text_at(span, "/name") + ",";
+    }
+  }
+  EXPECT_EQ(phases, (std::map<std::string, std::string>{
+                        {"GET /v1/models 200", ""},
+                        {"POST 404", ""},
+                        {"chat 400", "receive,prepare,"},
+                        {"POST /v1/messages/batches 400", "receive,prepare,"},
+                        {"chat 429", ""}}));
+}
+
 TEST(ServerTracing, TheSendersChoiceIsRespectedAndTheRatioDecidesForTheOthers) {
   const TestCollector collector;
   TestServerOptions options = exporting(collector);

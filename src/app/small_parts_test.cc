@@ -95,6 +95,23 @@ TEST(ProgressPrinter, WritesALineForEachTenthElsewhere) {
   EXPECT_EQ(out.str(), "  10 %\n  20 %\n  30 %\n  100 %\ndone\n");
 }
 
+TEST(LoadProgress, DrawsABarAndEndsItOnce) {
+  std::ostringstream out;
+  const auto loading = load_progress(out, ProgressStyle::kBar, 10'000'000);
+  for (const double share : {0.5, 1.0, 1.0}) loading(share);
+  EXPECT_EQ(out.str(), "loading the model\n\r" + progress_bar(5'000'000, 10'000'000) + "\r" +
+                           progress_bar(10'000'000, 10'000'000) + "\nthe model is loaded\n");
+}
+
+TEST(LoadProgress, TellsALogOfLargeModelsOnly) {
+  std::ostringstream out;
+  EXPECT_FALSE(load_progress(out, ProgressStyle::kLines, kLoadLinesFromBytes - 1));
+  EXPECT_EQ(out.str(), "");
+  const auto loading = load_progress(out, ProgressStyle::kLines, kLoadLinesFromBytes);
+  for (const double share : {0.05, 0.55, 1.0}) loading(share);
+  EXPECT_EQ(out.str(), "loading the model\n  50 %\n  100 %\nthe model is loaded\n");
+}
+
 TEST(Version, EqualsThatOfTheBuild) {
   std::ifstream file("CMakeLists.txt");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -1,5 +1,5 @@
-// Spans that wait to be exported: a bounded queue whose oldest element goes when it is full, as the
-// newest ones are what somebody is looking for now. One thread.
+// Requests whose spans wait to be exported: a bounded queue whose oldest element goes when it is
+// full, as the newest ones are what somebody is looking for now. One thread.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace zerohop {
 
 class SpanQueue {
  public:
-  /// `spans_max`: 0 keeps nothing.
+  /// `spans_max`: requests; 0 keeps nothing.
   explicit SpanQueue(std::size_t spans_max) : spans_max_(spans_max) {}
 
-  /// `lost`: called for each span that goes unread. `full`: called when `full_at` wait, and with
-  /// each one beyond; neither may call back.
+  /// `lost`: called for each request that goes unread, with the number of its spans. `full`: called
+  /// when `full_at` wait, and with each one beyond; neither may call back.
   struct Watch {
-    std::function<void()> lost;
+    std::function<void(std::size_t spans)> lost;
     std::size_t full_at = 0;
     std::function<void()> full;
   };
@@ -31,8 +31,8 @@ class SpanQueue {
   void add(SpanRecord span) {
     if (spans_max_ == 0) return;
     if (spans_.size() == spans_max_) {
+      if (watch_.lost) watch_.lost(spans_.front().spans());
       spans_.pop_front();
-      if (watch_.lost) watch_.lost();
     }
     spans_.push_back(std::move(span));
     if (watch_.full && spans_.size() >= watch_.full_at) watch_.full();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace zerohop {
 namespace {
@@ -10,15 +11,18 @@ namespace {
 SpanRecord span(int number) {
   SpanRecord record;
   record.request.id = std::to_string(number);
+  record.phases.resize(static_cast<std::size_t>(number));
   return record;
 }
 
 TEST(SpanQueue, LosesTheOldestWhenItIsFullAndSaysSo) {
   SpanQueue queue(3);
-  int lost = 0;
-  queue.watch({.lost = [&lost] { ++lost; }, .full_at = 0, .full = nullptr});
+  std::vector<std::size_t> lost;
+  queue.watch({.lost = [&lost](std::size_t spans) { lost.push_back(spans); },
+               .full_at = 0,
+               .full = nullptr});
   for (int i = 0; i < 5; ++i) queue.add(span(i));
-  EXPECT_EQ(lost, 2);
+  EXPECT_EQ(lost, (std::vector<std::size_t>{1, 2})) << "a request and its phases";
   const auto first = queue.take(2);
   ASSERT_EQ(first.size(), 2u);
   EXPECT_EQ(first[0].request.id, "2");

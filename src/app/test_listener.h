@@ -9,6 +9,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 namespace zerohop {
 
@@ -43,5 +48,51 @@ class TestListener {
   const int descriptor_;
   std::uint16_t port_ = 0;
 };
+
+/// Takes one connection, on a thread of its own, and does with it what it is told.
+class OneConnection {
+ public:
+  using Play = std::function<void(int descriptor)>;
+
+  explicit OneConnection(Play play)
+      : thread_([this, play = std::move(play)] {
+          const int descriptor = listener_.take();
+          if (descriptor < 0) return;
+          play(descriptor);
+          close(descriptor);
+        }) {}
+  ~OneConnection() {
+    listener_.stop();
+    thread_.join();
+  }
+  OneConnection(const OneConnection&) = delete;
+  OneConnection& operator=(const OneConnection&) = delete;
+
+  std::uint16_t port() const { return listener_.port(); }
+
+ private:
+  TestListener listener_;
+  std::thread thread_;
+};
+
+inline void send_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+/// All that comes until it ends with `end`, or the other side has closed.
+inline std::string receive_until(int descriptor, std::string_view end) {
+  std::string all;
+  char buffer[4096];
+  while (!all.ends_with(end)) {
+    const ssize_t count = recv(descriptor, buffer, sizeof buffer, 0);
+    if (count <= 0) break;
+    all.append(buffer, static_cast<std::size_t>(count));
+  }
+  return all;
+}
 
 }  // namespace zerohop

@@ -68,6 +68,19 @@ class Gate {
   std::atomic<bool> open_{false};
 };
 
+/// The real time, but it was noon when it was made: no day ends while a test runs.
+class NoonClock final : public Clock {
+ public:
+  TimePoint now() const override { return real_.now(); }
+  WallTime wall() const override { return noon_ + (real_.now() - began_); }
+
+ private:
+  const SteadyClock real_;
+  const TimePoint began_ = real_.now();
+  const WallTime noon_ =
+      std::chrono::floor<std::chrono::days>(real_.wall()) + std::chrono::hours(12);
+};
+
 struct TestServerOptions {
   FakeModelOptions model;
   std::function<void(Config& config)> configure = nullptr;
@@ -80,6 +93,7 @@ struct TestServerOptions {
   std::string admin_token = {};      ///< opens the admin API on a free port; empty: none
   std::filesystem::path usage = {};  ///< empty: usage is not kept
   std::function<Result<LoadedConfig>()> read_config = nullptr;  ///< what a reload reads
+  const Clock* clock = nullptr;  ///< outlives the server; null: the real one
 };
 
 class RunningServer {
@@ -87,7 +101,8 @@ class RunningServer {
   explicit RunningServer(FakeModelOptions model)
       : RunningServer(TestServerOptions{std::move(model)}) {}
   explicit RunningServer(const TestServerOptions& options)
-      : gate_(options.gate), server_(config(options), clock_) {
+      : gate_(options.gate),
+        server_(config(options), options.clock == nullptr ? real_clock_ : *options.clock) {
     if (!options.keys.empty()) {
       const auto kept = server_.keep_keys(options.keys);
       EXPECT_TRUE(kept.ok()) << kept.error().message;
@@ -155,7 +170,7 @@ class RunningServer {
   }
 
   Gate* const gate_;
-  const SteadyClock clock_;
+  const SteadyClock real_clock_;
   Server server_;
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;

@@ -108,6 +108,15 @@ Result<PreparedPrompt> Tier::prepare_prompt(const Conversation& conversation,
   return prompt;
 }
 
+std::optional<PreparedPrompt> Tier::recall_prompt(const Conversation& conversation,
+                                                  PromptDetail detail) const {
+  const TimePoint begin = clock_.now();
+  std::optional<PreparedPrompt> prompt = prompts_.recall(conversation, detail);
+  if (!prompt || prompt->tokens.size() > window()) return std::nullopt;
+  if (on_prompt_) on_prompt_(clock_.now() - begin, *prompt);
+  return prompt;
+}
+
 Result<PreparedPrompt> Tier::prepare_text(std::string_view text) const {
   return prepare_tokens(model_->tokenizer().tokenize(text, SpecialTokens::kParse));
 }
@@ -186,12 +195,26 @@ Result<PreparedGeneration> Tier::prepare(const Conversation& conversation,
 }
 
 Result<std::shared_ptr<TokenStream>> Tier::submit(PreparedGeneration prepared) {
-  std::shared_ptr<TokenStream> stream = loop_->make_stream();
-  if (prepared.read_at_end) stream->wake_at_end(clock_);
-  prepared.request.stream = stream;
-  prepared.request.submitted_at = clock_.now();
-  ZH_RETURN_IF_ERROR(loop_->submit(std::move(prepared.request)));
-  return stream;
+  std::vector<PreparedGeneration> one;
+  one.push_back(std::move(prepared));
+  ZH_ASSIGN_OR_RETURN(auto streams, submit_all(std::move(one)));
+  return std::move(streams.front());
+}
+
+Result<std::vector<std::shared_ptr<TokenStream>>> Tier::submit_all(
+    std::vector<PreparedGeneration> answers) {
+  std::vector<std::shared_ptr<TokenStream>> streams;
+  std::vector<EngineRequest> requests;
+  for (PreparedGeneration& answer : answers) {
+    std::shared_ptr<TokenStream> stream = loop_->make_stream();
+    if (answer.read_at_end) stream->wake_at_end(clock_);
+    answer.request.stream = stream;
+    answer.request.submitted_at = clock_.now();
+    streams.push_back(std::move(stream));
+    requests.push_back(std::move(answer.request));
+  }
+  ZH_RETURN_IF_ERROR(loop_->submit_all(std::move(requests)));
+  return streams;
 }
 
 }  // namespace zerohop

@@ -44,7 +44,8 @@ struct TierParts {
   std::optional<KvLayoutChoiceReport> layout = std::nullopt;
   std::function<void(const StepReport&)> on_step;              ///< engine thread
   std::function<void(const CompactionReport&)> on_compaction;  ///< likewise
-  /// After a prompt was made: how long that took, and of what. Worker threads.
+  /// After a prompt was made: how long that took, and of what. Workers, and the I/O thread for what
+  /// is remembered.
   std::function<void(Duration took, const PreparedPrompt& prompt)> on_prompt;
 };
 
@@ -98,6 +99,10 @@ class Tier {
   /// A conversation to tokens. Errors: kInvalidRequest, kPromptTooLong.
   Result<PreparedPrompt> prepare_prompt(const Conversation& conversation,
                                         PromptDetail detail = PromptDetail::kTokens) const;
+  /// The same from memory, where all of it is there (PromptStage::recall); nothing otherwise, also
+  /// for what prepare_prompt() refuses. Any thread, also one that must not wait.
+  std::optional<PreparedPrompt> recall_prompt(const Conversation& conversation,
+                                              PromptDetail detail = PromptDetail::kTokens) const;
   /// Text that is the whole prompt as it stands: names of special tokens in it are those tokens.
   /// Errors: kInvalidRequest (nothing in it), kPromptTooLong.
   Result<PreparedPrompt> prepare_text(std::string_view text) const;
@@ -121,6 +126,9 @@ class Tier {
 
   /// Queues it; events arrive in the returned stream. Errors: kOverloaded, kShuttingDown.
   Result<std::shared_ptr<TokenStream>> submit(PreparedGeneration prepared);
+  /// The same for all answers of one request: either all are queued or none.
+  Result<std::vector<std::shared_ptr<TokenStream>>> submit_all(
+      std::vector<PreparedGeneration> answers);
 
   /// Queues token lists of embeddings() for vectors. Errors: those of
   /// EngineLoop::submit_embedding().

@@ -1,5 +1,6 @@
 #include "app/usage_keeper.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -31,7 +32,7 @@ Result<std::unique_ptr<UsageKeeper>> UsageKeeper::open(UsageKeeperParts parts,
       [journal = keeper->journal_.get()](const Limiter::NewBudget& made) {
         journal->attach(made);
       });
-  asio::post(keeper->thread_, [keeper = keeper.get()] { keeper->clean(); });
+  keeper->thread_.post([keeper = keeper.get()] { keeper->clean(); });
   keeper->set_clean_timer();
   return keeper;
 }
@@ -72,7 +73,7 @@ void UsageKeeper::set_clean_timer() {
   clean_timer_.expires_after(kCleanPeriod);
   clean_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || stopped_) return;
-    asio::post(thread_, [this] { clean(); });
+    thread_.post([this] { clean(); });
     set_clean_timer();
   });
 }
@@ -83,7 +84,7 @@ void UsageKeeper::set_timer(Duration delay) {
   timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    asio::post(thread_, [this, home = timer_.get_executor()] {
+    thread_.post([this, home = timer_.get_executor()] {
       const bool ok = write();
       asio::post(home, [this, ok] { written(ok); });
     });
@@ -118,7 +119,7 @@ bool UsageKeeper::report(const StoreResult<void>& result, std::string& complaint
 }
 
 void UsageKeeper::erase(GoneOwners gone) {
-  asio::post(thread_, [this, gone = std::move(gone)] {
+  thread_.post([this, gone = std::move(gone)] {
     for (const TenantId tenant : gone.tenants) {
       if (!erased_.contains(tenant)) gone_tenants_.insert(tenant);
     }
@@ -129,7 +130,7 @@ void UsageKeeper::erase(GoneOwners gone) {
 
 // What the disk refuses now is adopted at the next start.
 void UsageKeeper::adopt(Ledger::OwnerOf owner_of) {
-  asio::post(thread_, [this, owner_of = std::move(owner_of)] {
+  thread_.post([this, owner_of = std::move(owner_of)] {
     const StoreResult<std::int64_t> adopted = ledger_->adopt(owner_of);
     if (!adopted.ok()) return void(report(adopted.error(), ledger_complaint_));
     if (*adopted > 0) {
@@ -162,14 +163,24 @@ void UsageKeeper::erase_gone() {
   }
 }
 
+// Now, as far as it is sure that it is so late; nothing: of that there is no sign.
+StoreResult<std::optional<WallTime>> UsageKeeper::time_passed() {
+  const WallTime now = parts_.clock->wall();
+  if (parts_.clock->now() - opened_at_ >= parts_.doubts_clock) return std::optional(now);
+  ZH_ASSIGN_OR_RETURN(std::optional<WallTime> newest, ledger_->newest());
+  if (newest) newest = std::min(*newest, now);
+  return newest;
+}
+
 // Once a day. Budgets of keys and tenants that are no more end with their period.
 void UsageKeeper::drop_old() {
-  const WallTime now = parts_.clock->wall();
-  const CalendarTime calendar = calendar_at(now);
-  const PeriodNumber today = calendar.day;
+  const PeriodNumber today = calendar_at(parts_.clock->wall()).day;
   if (today == cleaned_day_) return;
-  const StoreResult<std::int64_t> over = journal_->drop_over(calendar);
-  const StoreResult<std::int64_t> dropped = ledger_->drop_before(now - parts_.kept);
+  const auto now = time_passed();
+  if (!now.ok()) return void(report(now.error(), ledger_complaint_));
+  if (!*now) return;
+  const StoreResult<std::int64_t> over = journal_->drop_over(calendar_at(**now));
+  const StoreResult<std::int64_t> dropped = ledger_->drop_before(**now - parts_.kept);
   if (!over.ok()) return void(report(over.error(), journal_complaint_));
   if (!dropped.ok()) return void(report(dropped.error(), ledger_complaint_));
   cleaned_day_ = today;

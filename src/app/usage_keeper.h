@@ -4,7 +4,12 @@
 //   I/O thread   touch() ─▶ timer (kJournalPeriod) ─▶ thread: write ─▶ as long as requests run or
 //                                                     rows wait: timer again
 //
-// A server without requests wakes nobody but once an hour, when old rows go. While the disk fails,
+// A server without requests wakes nobody but once an hour, when old rows go. Machines start with
+// clocks that are months ahead until somebody sets them, and what goes then is gone. So until the
+// server has run for a day, no more time is taken to have passed than the newest row of the ledger
+// shows; from then on the clock is believed.
+//
+// While the disk fails,
 // what waits stays in memory and is tried again every kRetryPeriod; the operator is told once for
 // each cause.
 //
@@ -36,6 +41,8 @@ struct UsageKeeperParts {
   Limiter* limiter = nullptr;
   const Clock* clock = nullptr;
   std::chrono::days kept{400};  ///< rows of the ledger
+  /// So long after its start it believes the wall clock when something is to be dropped.
+  Duration doubts_clock{std::chrono::hours(24)};
 };
 
 /// Whoever is no more: nothing of them is kept.
@@ -82,6 +89,7 @@ class UsageKeeper {
   UsageKeeper(UsageKeeperParts parts, boost::asio::any_io_executor executor, FileLock lock)
       : parts_(std::move(parts)),
         lock_(std::move(lock)),
+        opened_at_(parts_.clock->now()),
         timer_(executor),
         clean_timer_(executor) {}
 
@@ -93,10 +101,12 @@ class UsageKeeper {
   void clean();
   void erase_gone();
   void drop_old();
+  StoreResult<std::optional<WallTime>> time_passed();
 
   // Constant
   const UsageKeeperParts parts_;
   const FileLock lock_;
+  const TimePoint opened_at_;
   std::unique_ptr<BudgetJournal> journal_;
   std::unique_ptr<Ledger> ledger_;
 

@@ -19,8 +19,9 @@ class UsageKeeperTest : public testing::Test {
     UsageKeeperParts parts;
     parts.folder = folder.path() / "usage";
     parts.limiter = &limiter;
-    parts.clock = &clock;
+    parts.clock = used_clock;
     parts.kept = std::chrono::days(30);
+    parts.doubts_clock = doubts_clock;
     auto opened = UsageKeeper::open(std::move(parts), io.get_executor());
     if (!opened.ok()) ADD_FAILURE() << opened.error().message;
     return opened.ok() ? std::move(opened).value() : nullptr;
@@ -61,20 +62,49 @@ class UsageKeeperTest : public testing::Test {
   const TestFolder folder;
   boost::asio::io_context io;
   VirtualClock clock;
+  const Clock* used_clock = &clock;
+  Duration doubts_clock = std::chrono::hours(24);
   Limiter limiter;
 };
 
 TEST_F(UsageKeeperTest, DropsOldRowsAtItsStartThoughNobodyAsksForAnything) {
+  // The clock stands still while one is open, whose own thread looks at it.
+  open()->add(row(1, 1));
+  clock.advance(hours(24 * 29));
+  open()->add(row(1, 2));
+  clock.advance(hours(24 * 2));
+  open()->add(row(1, 4));
+  EXPECT_EQ(output_kept(), 7u);
+  open().reset();
+  EXPECT_EQ(output_kept(), 6u);
+}
+
+TEST_F(UsageKeeperTest, DropsOldRowsWhereNoNewOnesComeOnceItHasRunForADay) {
+  open()->add(row(1, 1));
+  clock.advance(hours(24 * 31));
+  open().reset();
+  EXPECT_EQ(output_kept(), 1u);
+  doubts_clock = Duration::zero();
+  open().reset();
+  EXPECT_EQ(output_kept(), 0u);
+}
+
+// A machine whose clock is set by the network some seconds after the server has started.
+TEST_F(UsageKeeperTest, AClockThatIsMonthsAheadAtTheStartDropsNothingOfThePresent) {
   {
     const auto keeper = open();
-    keeper->add(row(1, 1));
-    clock.advance(hours(24 * 29));
-    keeper->add(row(1, 2));
+    spend("key_1", 3);
+    keeper->add(row(3, 1));
   }
-  EXPECT_EQ(output_kept(), 3u);
-  clock.advance(hours(24 * 2));
+  limiter.forget_if([](const LimitIdentity&) { return true; });
+  VirtualClock ahead;
+  ahead.advance(hours(24 * 300));
+  used_clock = &ahead;
   open().reset();
-  EXPECT_EQ(output_kept(), 2u);
+  used_clock = &clock;
+  EXPECT_EQ(output_kept(), 1u);
+  const auto keeper = open();
+  EXPECT_EQ(left("key_1"), 900u);
 }
 
 TEST_F(UsageKeeperTest, ErasesWhoIsGoneFromBothBooks) {
@@ -104,9 +134,10 @@ TEST_F(UsageKeeperTest, DropsBudgetsWhosePeriodIsOver) {
   {
     const auto keeper = open();
     spend("key_1", 3);
+    clock.advance(hours(24 * 70));
+    keeper->add(row(4, 1));
   }
   limiter.forget_if([](const LimitIdentity&) { return true; });
-  clock.advance(hours(24 * 70));
   open().reset();
   DatabaseOptions file;
   file.path = (folder.path() / "usage" / "budgets.sqlite").string();

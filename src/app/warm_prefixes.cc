@@ -1,7 +1,6 @@
 #include "app/warm_prefixes.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <memory>
 #include <set>
 #include <utility>
@@ -24,7 +23,7 @@ std::function<void(std::vector<std::byte>)> writer(std::shared_ptr<const WarmSta
                                                    std::vector<Token> tokens, WorkerPool& writers) {
   return [folder = std::move(folder), tokens = std::move(tokens),
           &writers](std::vector<std::byte> state) {
-    boost::asio::post(writers, [folder, tokens, state = std::move(state)] {
+    writers.post([folder, tokens, state = std::move(state)] {
       const Result<void> saved = folder->save(tokens, state);
       if (!saved.ok()) log_warning("warm prefix not saved", {{"reason", saved.error().message}});
     });

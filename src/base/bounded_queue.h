@@ -6,13 +6,14 @@
 // work.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/sleeper.h"
 
 namespace zerohop {
 
@@ -23,12 +24,14 @@ class BoundedQueue {
 
   /// False, with `item` untouched, when the queue is full or closed.
   [[nodiscard]] bool try_push(T&& item) {
+    bool sleeps = false;
     {
       const std::scoped_lock lock(mutex_);
       if (closed_ || items_.size() >= capacity_) return false;
       items_.push_back(std::move(item));
+      sleeps = sleeper_.rouse();
     }
-    ready_.notify_one();
+    if (sleeps) sleeper_.wake();
     return true;
   }
 
@@ -43,33 +46,25 @@ class BoundedQueue {
   /// Sleeps until there is an item, wake() or close(). Returns false when closed and empty.
   bool wait() {
     std::unique_lock lock(mutex_);
-    ready_.wait(lock, [this] { return woken_ || closed_ || !items_.empty(); });
+    while (!ready()) fall_asleep(lock, std::nullopt);
     return !(closed_ && items_.empty());
   }
 
-  /// Likewise, but no longer than `time`.
+  /// Likewise, but no longer than `time`, and now and then shorter.
   bool wait_for(Duration time) {
     std::unique_lock lock(mutex_);
-    ready_.wait_for(lock, time, [this] { return woken_ || closed_ || !items_.empty(); });
+    if (!ready()) fall_asleep(lock, time);
     return !(closed_ && items_.empty());
   }
 
   /// Makes the consumer's wait() return although nothing was queued.
   void wake() {
-    {
-      const std::scoped_lock lock(mutex_);
-      woken_ = true;
-    }
-    ready_.notify_one();
+    tell([this] { woken_ = true; });
   }
 
   /// Refuses further items; what is queued can still be drained.
   void close() {
-    {
-      const std::scoped_lock lock(mutex_);
-      closed_ = true;
-    }
-    ready_.notify_one();
+    tell([this] { closed_ = true; });
   }
 
   std::size_t size() const {
@@ -83,10 +78,31 @@ class BoundedQueue {
   std::size_t capacity() const { return capacity_; }
 
  private:
+  bool ready() const { return woken_ || closed_ || !items_.empty(); }
+
+  void fall_asleep(std::unique_lock<std::mutex>& lock, std::optional<Duration> time) {
+    sleeper_.fall_asleep();
+    lock.unlock();
+    sleeper_.await_wake(time);
+    lock.lock();
+    sleeper_.get_up();
+  }
+
+  template <class Change>
+  void tell(const Change& change) {
+    bool sleeps = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      change();
+      sleeps = sleeper_.rouse();
+    }
+    if (sleeps) sleeper_.wake();
+  }
+
   const std::size_t capacity_;
 
   mutable std::mutex mutex_;
-  std::condition_variable ready_;
+  Sleeper sleeper_;       // of the consumer
   std::vector<T> items_;  // guarded by mutex_
   bool woken_ = false;    // guarded by mutex_
   bool closed_ = false;   // guarded by mutex_

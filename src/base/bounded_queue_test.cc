@@ -95,6 +95,20 @@ TEST(BoundedQueue, WakesAConsumerThatSleeps) {
   EXPECT_GE(wakes.load(), 1);
 }
 
+TEST(BoundedQueue, WakesAConsumerThatSleepsUntilSomeTime) {
+  BoundedQueue<int> queue(1);
+  std::vector<int> out;
+  std::thread consumer([&] {
+    while (out.empty()) {
+      queue.wait_for(std::chrono::hours(1));
+      queue.drain(out);
+    }
+  });
+  EXPECT_TRUE(queue.try_push(7));
+  consumer.join();
+  EXPECT_EQ(out, (std::vector<int>{7}));
+}
+
 TEST(BoundedQueue, LosesNothingBetweenManyProducersAndOneConsumer) {
   constexpr int kProducers = 4;
   constexpr int kPerProducer = 5'000;

@@ -31,6 +31,7 @@ class BehindMachine final : public ConstraintMachine {
   std::vector<MachineState> parts(MachineState state) override { return machine_->parts(state); }
   bool plain_ends() override { return machine_->plain_ends(); }
   std::bitset<256> first_bytes(MachineState state) override { return machine_->first_bytes(state); }
+  std::uint64_t work() const override { return machine_->work(); }
   std::size_t memory_bytes() const override { return machine_->memory_bytes() + prefix_.size(); }
   std::unique_ptr<ConstraintMachine> renew() const override {
     return std::make_unique<BehindMachine>(whole_, prefix_);

@@ -104,6 +104,10 @@ class ConstraintMachine {
   /// character of the planes 4 to 11: bytes that vocabularies lack. False: it may.
   virtual bool plain_ends() { return false; }
 
+  /// Elementary steps that were taken for what was asked for the first time; for whoever bounds a
+  /// search (walk_budget.h). A machine of few states may say 0.
+  virtual std::uint64_t work() const { return 0; }
+
   /// Bytes of all tables.
   virtual std::size_t memory_bytes() const = 0;
 

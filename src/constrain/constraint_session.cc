@@ -13,6 +13,8 @@ constexpr std::size_t kForcedBytesMax = 512;
 // Tokens at the end of a draft that a longer one could swallow together: more never happened with
 // the vocabularies that were looked at.
 constexpr std::size_t kHealedTokensMax = 4;
+// Text that is cut into tokens within a millisecond.
+constexpr std::size_t kQuicklyWrittenMax = 4'096;
 
 }  // namespace
 
@@ -55,6 +57,14 @@ std::optional<std::size_t> ConstraintSession::tokens_needed() {
     live_->tokens_needed = written ? std::optional(written->size()) : std::nullopt;
   }
   return *live_->tokens_needed;
+}
+
+std::size_t ConstraintSession::tokens_needed_least() {
+  ConstraintMachine& machine = live_->machine();
+  const std::size_t bytes = machine.shortest_end_bytes(machine.start());
+  if (bytes <= kQuicklyWrittenMax) return 0;
+  const std::size_t longest = std::max<std::size_t>(1, tokens().longest_token());
+  return (bytes + longest - 1) / longest;
 }
 
 void ConstraintSession::find_again() {
@@ -155,10 +165,27 @@ std::vector<Token> ConstraintSession::closing_tokens() {
     }
   });
   // A plan that is being followed need not be the shortest end of this place.
-  if (!plan().empty()) found.push_back(plan().front());
+  if (!plan().empty() && leads_on(plan().front())) found.push_back(plan().front());
+  if (found.empty()) found = tokens_too_late(end);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
+}
+
+bool ConstraintSession::leads_on(Token token) {
+  find_next(token);
+  return next_.state != kDeadState;
+}
+
+// A machine that leaves texts out (grammar_machine.h) may have left out those that would have ended
+// in time: then the text goes on towards its end and is cut.
+std::vector<Token> ConstraintSession::tokens_too_late(std::string_view end) {
+  closed_early_ = true;
+  const auto written = write(end);
+  if (written && !written->empty() && leads_on(written->front())) return {written->front()};
+  std::vector<Token> legal;
+  mask().for_each([&](Token token) { legal.push_back(token); });
+  return legal;
 }
 
 void ConstraintSession::accept(Token token) {

@@ -65,6 +65,9 @@ class ConstraintSession {
 
   /// Tokens of the shortest text, canonically written. Nothing: it cannot be written.
   std::optional<std::size_t> tokens_needed();
+  /// Tokens without which no text can be written, at once: a shortest text may have a million
+  /// bytes, and cutting those into tokens takes longer than a step. 0 where it is not long.
+  std::size_t tokens_needed_least();
 
   /// Whether `token` may be next: legal, and the text can be finished behind it in what is left.
   bool allows(Token token);
@@ -74,7 +77,8 @@ class ConstraintSession {
   const TokenMask& mask();
 
   /// The tokens that begin the shortest end and are allowed; ascending, never empty. Where it
-  /// accepts: the end tokens.
+  /// accepts: the end tokens. Where a machine has left out all texts that would end in time: legal
+  /// ones, behind which the text will not be complete.
   std::vector<Token> closing_tokens();
 
   /// Goes on behind `token`, which allows() has let pass.
@@ -129,6 +133,8 @@ class ConstraintSession {
   bool is_writable(MachineState state) const;
   bool next_fits();
   void note_denied();
+  bool leads_on(Token token);
+  std::vector<Token> tokens_too_late(std::string_view end);
   bool inherit_plan();
   const std::vector<Token>& plan();
   std::optional<std::vector<Token>> write(std::string_view text) const;

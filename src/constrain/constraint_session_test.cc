@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "constrain/constraint_test_kit.h"
+#include "constrain/grammar_machine.h"
 
 namespace zerohop {
 namespace {
@@ -118,6 +119,67 @@ TEST(ConstraintSession, KeepsOnlyTheShortestEndWhenTokensRunOut) {
   session.accept(258);
   EXPECT_TRUE(session.may_end());
   EXPECT_TRUE(session.must_end());
+}
+
+// A machine that says "ab" ends its text and then goes on with "acd": it has left out what it
+// promised.
+std::unique_ptr<ConstraintMachine> forgetful() {
+  class Forgetful final : public ConstraintMachine {
+   public:
+    MachineState start() override { return 1; }
+    MachineState step(MachineState state, unsigned char byte) override {
+      const bool on = state > 0 && state < 4 && byte == "acd"[state - 1];
+      return on ? state + 1 : kDeadState;
+    }
+    bool accepting(MachineState state) override { return state == 4; }
+    std::string shortest_end(MachineState state) override {
+      return state == 1 ? "ab" : std::string("acd").substr(state - 1);
+    }
+    std::size_t shortest_end_bytes(MachineState state) override {
+      return shortest_end(state).size();
+    }
+    std::string forced(MachineState, std::size_t) override { return {}; }
+    std::size_t memory_bytes() const override { return 0; }
+    std::unique_ptr<ConstraintMachine> renew() const override {
+      return std::make_unique<Forgetful>();
+    }
+  };
+  return std::make_unique<Forgetful>();
+}
+
+TEST(ConstraintSession, GoesOnWhereItsPlanWasLeftOut) {
+  Bench bench(vocabulary_of({}));
+  for (const std::size_t tokens_max : {2, 3}) {
+    ConstraintSession session = bench.session(forgetful(), tokens_max);
+    EXPECT_EQ(session.tokens_needed(), 2u);
+    ASSERT_TRUE(session.allows('a'));
+    session.accept('a');
+    EXPECT_FALSE(session.allows('b'));
+    const std::vector<Token> closing = session.closing_tokens();
+    ASSERT_FALSE(closing.empty());
+    for (const Token token : closing) {
+      const auto before = session.mark();
+      session.accept(token);  // is legal
+      session.rollback(before);
+    }
+  }
+}
+
+TEST(ConstraintSession, SaysAtOnceThatALongTextCannotFit) {
+  Bench bench(vocabulary_of({"xxxx"}));
+  auto machine = std::move(make_regex_machine("x{100000}")).value();
+  int written = 0;
+  ConstraintSession session({.machine = std::make_shared<LiveMachine>(std::move(machine), 1),
+                             .masks = &bench.masks,
+                             .tokenize =
+                                 [&](std::string_view part) {
+                                   ++written;
+                                   return bench.tokens->greedy(part).value();
+                                 },
+                             .tokens_max = 10});
+  EXPECT_EQ(session.tokens_needed_least(), 25'000u);
+  EXPECT_EQ(written, 0);
+  EXPECT_EQ(bench.session(literal("hello"), 10).tokens_needed_least(), 0u);
 }
 
 TEST(ConstraintSession, SaysHowManyTokensTheShortestTextNeeds) {

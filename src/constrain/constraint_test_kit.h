@@ -17,7 +17,7 @@
 namespace zerohop {
 
 /// A finite automaton over bytes. States that cannot reach acceptance are cut away.
-class TableMachine final : public ConstraintMachine {
+class TableMachine : public ConstraintMachine {
  public:
   struct Row {
     std::map<unsigned char, std::uint32_t> next;  // numbers of rows

@@ -48,6 +48,8 @@ class GrammarMachine final : public ConstraintMachine {
   std::string shortest_end(MachineState state) override;
   std::size_t shortest_end_bytes(MachineState state) override { return closed(state).end_bytes; }
   std::string forced(MachineState state, std::size_t bytes_max) override;
+  std::bitset<256> first_bytes(MachineState state) override;
+  std::uint64_t work() const override { return work_; }
   std::size_t memory_bytes() const override;
   std::unique_ptr<ConstraintMachine> renew() const override {
     return std::make_unique<GrammarMachine>(tables_);
@@ -81,6 +83,8 @@ class GrammarMachine final : public ConstraintMachine {
   void predict(Closure& closure, const GrammarFrame& frame);
   void activate(State& state, const Closure& closure);
   void measure(State& state);
+  std::uint64_t end_bytes_of(const Item& item) const;
+  void keep_readings(std::vector<Item>& items) const;
   MachineState intern(std::vector<Item> kernel);
   int only_byte(MachineState state);
 
@@ -91,6 +95,7 @@ class GrammarMachine final : public ConstraintMachine {
   std::unordered_multimap<std::uint64_t, MachineState> by_hash_;
   std::unordered_map<std::uint64_t, MachineState> steps_;  // state × 256 + byte
   std::size_t items_ = 0;                                  // of all states
+  std::uint64_t work_ = 0;                                 // items that were looked at
 };
 
 GrammarMachine::GrammarMachine(std::shared_ptr<const GrammarTables> tables)
@@ -163,6 +168,7 @@ void GrammarMachine::close(State& state) {
         break;
     }
   }
+  work_ += closure.items.size();
   activate(state, closure);
   measure(state);
   state.closed = true;
@@ -190,9 +196,7 @@ void GrammarMachine::measure(State& state) {
   ZH_CHECK(!state.active.empty());
   std::uint64_t least = UINT64_MAX;
   for (std::size_t i = 0; i < state.active.size(); ++i) {
-    const Item& item = state.active[i];
-    const std::uint64_t bytes = std::uint64_t{lexicon_.shortest_end_bytes(item.place)} +
-                                tables_->bytes(item.position + 1) + returns_.bytes(item.back);
+    const std::uint64_t bytes = end_bytes_of(state.active[i]);
     if (bytes >= least) continue;
     least = bytes;
     state.best = static_cast<std::uint32_t>(i);
@@ -200,10 +204,32 @@ void GrammarMachine::measure(State& state) {
   state.end_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(least, INT32_MAX));
 }
 
+// Of the shortest way to the end of the text that begins with the item.
+std::uint64_t GrammarMachine::end_bytes_of(const Item& item) const {
+  if (item.place == Item::kNoPlace) {
+    return std::uint64_t{tables_->bytes(item.position)} + returns_.bytes(item.back);
+  }
+  return std::uint64_t{lexicon_.shortest_end_bytes(item.place)} +
+         tables_->bytes(item.position + 1) + returns_.bytes(item.back);
+}
+
+// Those that end first: whoever follows a shortest end must not find that it was left out.
+void GrammarMachine::keep_readings(std::vector<Item>& items) const {
+  if (items.size() <= kReadingsMax) return;
+  std::vector<std::pair<std::uint64_t, Item>> ordered;
+  ordered.reserve(items.size());
+  for (const Item& item : items) ordered.emplace_back(end_bytes_of(item), item);
+  std::sort(ordered.begin(), ordered.end());
+  items.clear();
+  for (std::size_t i = 0; i < kReadingsMax; ++i) items.push_back(ordered[i].second);
+  std::sort(items.begin(), items.end());
+}
+
 MachineState GrammarMachine::step(MachineState state, unsigned char byte) {
   const std::uint64_t key = (std::uint64_t{state} << 8) | byte;
   if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
   std::vector<Item> kernel;
+  work_ += closed(state).active.size();
   for (const Item& item : closed(state).active) {
     const std::uint32_t place = lexicon_.step(item.place, byte);
     if (place == GrammarLexicon::kNone) continue;
@@ -212,7 +238,7 @@ MachineState GrammarMachine::step(MachineState state, unsigned char byte) {
   }
   std::sort(kernel.begin(), kernel.end());
   kernel.erase(std::unique(kernel.begin(), kernel.end()), kernel.end());
-  if (kernel.size() > kReadingsMax) kernel.resize(kReadingsMax);
+  keep_readings(kernel);
   const MachineState next = kernel.empty() ? kDeadState : intern(std::move(kernel));
   steps_.emplace(key, next);
   return next;
@@ -228,13 +254,20 @@ std::string GrammarMachine::shortest_end(MachineState state) {
   return text;
 }
 
+std::bitset<256> GrammarMachine::first_bytes(MachineState state) {
+  std::bitset<256> bytes;
+  if (state == kDeadState) return bytes;
+  const State& from = closed(state);
+  work_ += from.active.size();
+  for (const Item& item : from.active) bytes |= lexicon_.bytes(item.place);
+  return bytes;
+}
+
 int GrammarMachine::only_byte(MachineState state) {
   const State& from = closed(state);
   if (from.forced != kUnknown) return from.forced;
   std::bitset<256> bytes;
-  if (!from.accepting) {
-    for (const Item& item : from.active) bytes |= lexicon_.bytes(item.place);
-  }
+  if (!from.accepting) bytes = first_bytes(state);
   int only = kOpen;
   if (bytes.count() == 1) only = static_cast<int>(bytes._Find_first());
   return states_[state].forced = only;
@@ -253,8 +286,8 @@ std::string GrammarMachine::forced(MachineState state, std::size_t bytes_max) {
 
 std::size_t GrammarMachine::memory_bytes() const {
   constexpr std::size_t kNodeBytes = 48;  // of a hash map, about
-  return sizeof(*this) + lexicon_.memory_bytes() + returns_.memory_bytes() +
-         states_.capacity() * sizeof(State) + items_ * sizeof(Item) +
+  return sizeof(*this) + tables_->memory_bytes() + lexicon_.memory_bytes() +
+         returns_.memory_bytes() + states_.capacity() * sizeof(State) + items_ * sizeof(Item) +
          (by_hash_.size() + steps_.size()) * kNodeBytes;
 }
 

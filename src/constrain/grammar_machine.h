@@ -19,9 +19,11 @@
 // state without items is the dead one.
 //
 // Bounds. An ambiguous grammar may have ever more readings of a growing text. Of the items that
-// stand behind a byte a state keeps kReadingsMax at most; what lies beyond is left out, which
-// forbids texts but allows none, and the items that are kept can be finished. So the promise of
-// constraint_machine.h holds. What closing adds to these items is not cut.
+// stand behind a byte a state keeps kReadingsMax at most, those that can end first; what lies
+// beyond is left out, which forbids texts but allows none, and the items that are kept can be
+// finished. So the promise of constraint_machine.h holds. A shortest end stays a way to the end,
+// unless more than kReadingsMax readings end as early (ConstraintSession::closing_tokens() knows).
+// What closing adds to these items is not cut.
 //
 // shortest_end() is shortest in bytes among texts whose terminals are each written with the fewest
 // characters.

@@ -185,6 +185,29 @@ TEST(GrammarMachine, ForbidsTextsBeyondItsReadingsAndStaysFinishable) {
   }
 }
 
+TEST(GrammarMachine, KeepsThoseOfTooManyReadingsThatEndFirst) {
+  std::vector<Grammar::Sequence> words;
+  for (std::size_t i = 0; i < kReadingsMax; ++i) words.push_back(word_of(i));  // begin with "aa"
+  words.push_back({kA, kB});
+  const Machine machine = std::move(make_grammar_machine(over_alphabet({words}))).value();
+  EXPECT_EQ(machine->shortest_end(machine->start()), "ab");
+  const MachineState behind = machine->step(machine->start(), 'a');
+  EXPECT_EQ(machine->shortest_end(behind), "b");
+  EXPECT_TRUE(accepts(*machine, "ab"));
+}
+
+// What a cache of machines counts must be what they hold, or it holds too many of them.
+TEST(GrammarMachine, CountsItsTablesAndAutomata) {
+  const Machine small = std::move(make_regex_machine("a")).value();
+  const Machine large = std::move(make_regex_machine("^[ab]*a[ab]{10}$")).value();
+  constexpr std::size_t kStates = 1 << 11;
+  EXPECT_GT(large->memory_bytes(), small->memory_bytes() + kStates * 2 * sizeof(std::uint32_t));
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1000; ++i) texts.push_back(std::to_string(i * 7919) + std::string(100, 'x'));
+  const Machine choice = std::move(make_choice_machine(texts)).value();
+  EXPECT_GT(choice->memory_bytes(), small->memory_bytes() + 1000U * 32U);
+}
+
 // Each rule of a chain goes on to the next one or calls itself; only the last one is empty. Work
 // that grows with the square of the symbols makes this test ten times as slow, and the next one
 // take more than a minute.

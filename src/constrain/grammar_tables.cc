@@ -42,6 +42,7 @@ Result<std::shared_ptr<const GrammarTables>> GrammarTables::make(Grammar grammar
   for (const std::uint32_t bytes : tables->bytes_) {
     if (bytes > kBytesMax) return too_large("the shortest text of a rule has more than 1 MiB");
   }
+  tables->memory_bytes_ = tables->count_bytes();
   return std::shared_ptr<const GrammarTables>(std::move(tables));
 }
 
@@ -139,6 +140,20 @@ void GrammarTables::find_shortest() {
     bytes_[at] =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(own + bytes_[at + 1], kBytesMax + 1));
   }
+}
+
+std::size_t GrammarTables::count_bytes() const {
+  std::size_t bytes = sizeof(*this);
+  bytes += symbols_.size() * (sizeof(Symbol) + sizeof(indices_[0]) + sizeof(bytes_[0]));
+  bytes += alternatives_.size() * (sizeof(alternatives_[0]) + 2 * sizeof(std::uint32_t));
+  for (const auto& alternatives : alternatives_) {
+    bytes += alternatives.size() * sizeof(GrammarPosition);
+  }
+  for (std::size_t i = 0; i < terminals_.size(); ++i) {
+    bytes += sizeof(GrammarTerminal) + terminals_[i].automaton->memory_bytes();
+    bytes += sizeof(std::string) + terminal_texts_[i].size();
+  }
+  return bytes;
 }
 
 void GrammarTables::append_text(std::string& text, GrammarPosition position) const {

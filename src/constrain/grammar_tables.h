@@ -45,11 +45,14 @@ class GrammarTables {
   }
   bool nullable(std::uint32_t rule) const { return rule_bytes_[rule] == 0; }
   const std::vector<GrammarTerminal>& terminals() const { return terminals_; }
+  /// With the automata of the terminals.
+  std::size_t memory_bytes() const { return memory_bytes_; }
 
  private:
   void lay_out(const Grammar& grammar, const std::vector<bool>& productive);
   void find_shortest();
   std::uint32_t sum(GrammarPosition position) const;
+  std::size_t count_bytes() const;
 
   std::vector<Symbol> symbols_;
   std::vector<std::uint32_t> indices_;
@@ -59,6 +62,7 @@ class GrammarTables {
   std::vector<std::uint32_t> rule_bytes_;                   // of each rule's shortest text
   std::vector<GrammarTerminal> terminals_;
   std::vector<std::string> terminal_texts_;  // the shortest of each
+  std::size_t memory_bytes_ = 0;
 };
 
 }  // namespace zerohop

@@ -123,6 +123,7 @@ MachineState JsonMachine::step(MachineState state, unsigned char byte) {
 MachineState JsonMachine::slow_step(MachineState state, unsigned char byte) {
   if (state == kDeadState) return kDeadState;
   const JsonPosition at = states_[state].position;
+  work_ += stacks_.entries(at.stack).size();
   const Next found = next(at, byte);
   const MachineState behind = found ? intern(*found) : kDeadState;
   State& from = states_[state];

@@ -47,7 +47,8 @@ std::unique_ptr<ConstraintMachine> make_json_machine(std::shared_ptr<const Schem
 inline constexpr std::size_t kShortestBytesMax = std::size_t{1} << 20;
 
 /// Whether a machine keeps its promise for this form. Its searches are bounded too; where one gives
-/// up, or the shortest document has more than kShortestBytesMax, the form must be refused.
+/// up, or the shortest document has more than kShortestBytesMax, or a part of one needs more than
+/// 64 containers inside of one another, the form must be refused.
 bool json_machine_follows(std::shared_ptr<const SchemaForm> form,
                           const JsonMachineOptions& options = {});
 

@@ -115,6 +115,7 @@ std::vector<MachineState> JsonMachine::parts(MachineState state) {
   const JsonPosition at = states_[state].position;
   const bool name = at.lex == Lex::kKeyText;
   if (at.lex != Lex::kString && !name) return {};
+  work_ += stacks_.entries(at.stack).size();
   struct Part {
     ProgressId progress = kNoProgress;
     std::vector<StackLink> links;

@@ -156,6 +156,36 @@ TEST(JsonMachineLimits, KnowsWhatItCannotFollow) {
   EXPECT_TRUE(json_machine_follows(std::get<std::shared_ptr<const SchemaForm>>(usual)));
 }
 
+// Definitions of which each needs the one before it, `levels` containers inside of one another; all
+// of them are properties as well where `listed`, so that whoever goes through them in their order
+// learns of one more each time.
+std::shared_ptr<const SchemaForm> chain_of(int levels, bool listed) {
+  std::string defs = R"("d0":{"type":"null"})";
+  std::string properties;
+  for (int i = 1; i <= levels; ++i) {
+    const std::string number = std::to_string(i);
+    defs += R"(,"d)" + number + R"(":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/d)" +
+            std::to_string(i - 1) + "\"}}";
+    properties +=
+        (i > 1 ? R"(,"p)" : R"("p)") + number + R"(":{"$ref":"#/$defs/d)" + number + "\"}";
+  }
+  const std::string root = listed ? R"("type":"object","properties":{)" + properties + "}"
+                                  : R"("$ref":"#/$defs/d)" + std::to_string(levels) + "\"";
+  return json_form_of("{" + root + R"(,"$defs":{)" + defs + "}}");
+}
+
+// A table of all nodes for each level is what such documents would take.
+TEST(JsonMachineLimits, FollowsNoDocumentThatMustBeFarDeeperThanReadersTake) {
+  for (const bool listed : {false, true}) {
+    EXPECT_TRUE(json_machine_follows(chain_of(60, listed))) << listed;
+    for (const int levels : {70, listed ? 500 : 5'000}) {
+      const auto form = chain_of(levels, listed);
+      ASSERT_NE(form, nullptr);
+      EXPECT_FALSE(json_machine_follows(form)) << levels << " " << listed;
+    }
+  }
+}
+
 // Two conditions on the items: by itself some hundred states of a search.
 std::string counting_array(int number) {
   const std::string a = std::to_string(3 * number);

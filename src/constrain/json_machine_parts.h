@@ -94,6 +94,7 @@ class JsonMachine final : public ConstraintMachine {
   std::vector<MachineState> parts(MachineState state) override;
   std::bitset<256> first_bytes(MachineState state) override;
   bool plain_ends() override;
+  std::uint64_t work() const override { return work_ + numbers_.looked_at(); }
   std::size_t memory_bytes() const override;
   std::unique_ptr<ConstraintMachine> renew() const override;
 
@@ -204,6 +205,7 @@ class JsonMachine final : public ConstraintMachine {
   std::deque<Row> rows_;
   StackLevel level_;  // being made
   MachineState start_ = kDeadState;
+  std::uint64_t work_ = 0;     // alternatives that were followed by a byte
   std::optional<bool> plain_;  // all texts that ends are made of; not known so far
 };
 

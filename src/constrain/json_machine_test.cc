@@ -459,5 +459,25 @@ TEST(JsonMachine, AnswersEveryCaseOfTheCaseList) {
   EXPECT_GE(cases, 60);
 }
 
+// Cases about how documents are written: other spellings of the same value get other answers.
+TEST(JsonMachine, AnswersEveryCaseOfTheListOfTexts) {
+  std::ifstream file("tests/cases/text_cases.jsonl");
+  std::string line;
+  int cases = 0;
+  while (std::getline(file, line)) {
+    const auto parsed = parse_json_node(line);
+    ASSERT_TRUE(parsed.ok()) << line;
+    ++cases;
+    JsonMachineCase each(to_json_text(*parsed->find("schema")), {.key_order = KeyOrder::kAny});
+    ASSERT_NE(each.machine, nullptr);
+    for (const bool wanted : {true, false}) {
+      for (const JsonNode& text : parsed->find(wanted ? "accept" : "reject")->items) {
+        EXPECT_EQ(each.takes(text.text), wanted) << parsed->find("id")->text << ": " << text.text;
+      }
+    }
+  }
+  EXPECT_GE(cases, 17);
+}
+
 }  // namespace
 }  // namespace zerohop

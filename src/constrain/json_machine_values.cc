@@ -106,6 +106,7 @@ JsonMachine::Next JsonMachine::begin_value(const JsonPosition& at, unsigned char
     for (const ValueChoice& choice : progress_.choices(holder)) {
       if (progress_.behind_value(holder, choice.hits, kNoText) == kNoProgress) continue;
       const StackLink link{outer, choice.hits};
+      work_ += forms_.end(choice.node) - forms_.first(choice.node);
       for (AlternativeId id = forms_.first(choice.node); id < forms_.end(choice.node); ++id) {
         const ProgressId begun = scalar_begun(id, byte);
         if (begun == kNoProgress) continue;
@@ -133,6 +134,7 @@ JsonMachine::Next JsonMachine::begin_container(const JsonPosition& at, unsigned 
     const ProgressId holder = entries[outer].progress;
     for (const ValueChoice& choice : progress_.choices(holder)) {
       if (progress_.behind_value(holder, choice.hits, kNoText) == kNoProgress) continue;
+      work_ += forms_.end(choice.node) - forms_.first(choice.node);
       for (AlternativeId id = forms_.first(choice.node); id < forms_.end(choice.node); ++id) {
         const SchemaAlternative& alternative = forms_.alternative(id);
         ProgressId begun = kNoProgress;

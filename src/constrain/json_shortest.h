@@ -87,7 +87,10 @@ class JsonShortest {
   std::uint32_t keyed_bytes(ProgressId keyed);
 
   /// Every node has an end that the searches found, and the document's has at most `bytes_max`.
+  /// False too where shortest documents hold more than kHeightMax containers inside of one another,
+  /// or tables for small rooms would be large.
   bool all_end_within(std::size_t bytes_max);
+  static constexpr std::uint32_t kHeightMax = 64;
 
   const std::string& colon() const { return options_.colon; }
 
@@ -110,6 +113,8 @@ class JsonShortest {
 
   // json_shortest_nodes.cc
   void measure_nodes();
+  bool measure_node(SchemaNodeId node);
+  std::vector<std::vector<SchemaNodeId>> users_of_nodes() const;
   void measure_heights();
   void measure_room();
   std::uint32_t measure_scalar(AlternativeId id);
@@ -147,6 +152,7 @@ class JsonShortest {
   const Options options_;
   std::uint32_t depth_max_ = 0;  // 0: not known yet
   bool measured_ = false;
+  bool settled_ = true;                      // what was measured last changed nothing
   Nodes free_;                               // with any room
   std::vector<std::uint32_t> heights_;       // of their documents: containers inside of one another
   std::vector<std::uint32_t> needs_;         // height_needed() of alternatives

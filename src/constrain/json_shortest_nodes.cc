@@ -67,8 +67,37 @@ std::uint32_t JsonShortest::measure_container(AlternativeId id) {
   return inside >= kEndless - 1 ? kEndless : inside + 1;
 }
 
-// Until nothing gets shorter. Nodes mostly lead to those with higher numbers, so two rounds
-// usually do.
+// The nodes that each node is a value in.
+std::vector<std::vector<SchemaNodeId>> JsonShortest::users_of_nodes() const {
+  const JsonForms& forms = world_.forms;
+  std::vector<std::vector<SchemaNodeId>> users(forms.nodes());
+  for (SchemaNodeId node = 0; node < users.size(); ++node) {
+    for (AlternativeId id = forms.first(node); id < forms.end(node); ++id) {
+      for_each_node(forms.alternative(id), [&](SchemaNodeId inner) {
+        auto& list = users[inner];
+        if (list.empty() || list.back() != node) list.push_back(node);
+      });
+    }
+  }
+  return users;
+}
+
+// Whether it has become shorter.
+bool JsonShortest::measure_node(SchemaNodeId node) {
+  bool shorter = false;
+  for (AlternativeId id = world_.forms.first(node); id < world_.forms.end(node); ++id) {
+    const std::uint32_t bytes = is_container(id) ? measure_container(id) : measure_scalar(id);
+    if (bytes >= free_.bytes[node]) continue;
+    free_.bytes[node] = bytes;
+    free_.best[node] = id;
+    shorter = true;
+  }
+  return shorter;
+}
+
+// Until nothing gets shorter, each node again only when something in it has. Nodes mostly lead to
+// those with higher numbers, so two rounds usually do; a round settles at least all documents of
+// one more container inside of one another, so kHeightMax of them are enough.
 void JsonShortest::measure_nodes() {
   measured_ = true;
   const JsonForms& forms = world_.forms;
@@ -78,17 +107,18 @@ void JsonShortest::measure_nodes() {
   heights_.assign(nodes, 0);
   scalar_bytes_.assign(forms.end(static_cast<SchemaNodeId>(nodes - 1)), 0);
   needs_.assign(scalar_bytes_.size(), kNotKnown);
-  for (bool changed = true; changed;) {
-    changed = false;
+  const auto users = users_of_nodes();
+  std::vector<bool> waits(nodes, true);
+  settled_ = false;
+  for (std::uint32_t round = 0; !settled_ && round <= kHeightMax + 1; ++round) {
+    settled_ = true;
     world_.progress.forget_cheapest_ways();
     for (auto node = static_cast<SchemaNodeId>(nodes); node-- > 0;) {
-      for (AlternativeId id = forms.first(node); id < forms.end(node); ++id) {
-        const std::uint32_t bytes = is_container(id) ? measure_container(id) : measure_scalar(id);
-        if (bytes >= free_.bytes[node]) continue;
-        free_.bytes[node] = bytes;
-        free_.best[node] = id;
-        changed = true;
-      }
+      if (!waits[node]) continue;
+      waits[node] = false;
+      if (!measure_node(node)) continue;
+      settled_ = false;
+      for (const SchemaNodeId user : users[node]) waits[user] = true;
     }
   }
   measure_heights();
@@ -176,7 +206,13 @@ AlternativeId JsonShortest::fitting(AlternativeId id, std::uint32_t room) {
 }
 
 bool JsonShortest::all_end_within(std::size_t bytes_max) {
+  // Of one machine, at 16 bytes each: in the worst place of a document all are made at once.
+  constexpr std::size_t kTableEntriesMax = 1'000'000;
   if (!measured_) measure_nodes();
+  const std::size_t highest = *std::max_element(heights_.begin(), heights_.end());
+  if (!settled_ || highest > kHeightMax || highest * heights_.size() > kTableEntriesMax) {
+    return false;
+  }
   return free_.bytes[SchemaForm::kRoot] <= bytes_max &&
          std::none_of(free_.bytes.begin(), free_.bytes.end(),
                       [](std::uint32_t bytes) { return bytes >= kEndless; });

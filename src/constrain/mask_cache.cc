@@ -37,6 +37,7 @@ const TokenMask& MaskCache::mask(ConstraintMachine& machine, std::uint64_t machi
   made.mask = walk_.find(machine, machine_id, state);
   current_ = store_.keep(key, std::move(made));
   ++statistics_.built;
+  if (walk_.ended_early()) ++statistics_.ended_early;
   if (clock_) {
     const auto spent = static_cast<std::uint64_t>((clock_->now() - begin).count());
     statistics_.nanoseconds += spent;

@@ -22,6 +22,7 @@ namespace zerohop {
 
 struct MaskStatistics {
   std::uint64_t built = 0;
+  std::uint64_t ended_early = 0;  ///< of these: legal tokens are missing (walk_budget.h)
   std::uint64_t cache_hits = 0;
   std::uint64_t nanoseconds = 0;      ///< for masks that were made; 0 without a clock
   std::uint64_t nanoseconds_max = 0;  ///< of one mask
@@ -41,7 +42,8 @@ class MaskCache {
 
   /// All that may come next, end tokens included where the machine accepts. Valid until the next
   /// call. Not empty unless the machine asks for a control character that no token has
-  /// (TokenTrie::covers_controls()).
+  /// (TokenTrie::covers_controls()), or finding it took too long: then tokens may be missing, and
+  /// perhaps all of them are.
   const TokenMask& mask(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state);
 
   /// Forgets a machine: to be called in front of LiveMachine::trim(), and when one is dropped.

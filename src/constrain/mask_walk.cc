@@ -67,12 +67,31 @@ MaskWalk::MaskWalk(const TokenTrie& tokens, MaskStore& store)
 
 TokenMask MaskWalk::find(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state) {
   ZH_CHECK(state != kDeadState);
+  budget_.begin(machine);
   MaskBuilder mask(tokens_.width());
   add({machine, machine_id, state}, mask);
   if (machine.accepting(state)) {
     for (const Token token : tokens_.end_tokens()) mask.add(token);
   }
+  if (budget_.spent()) add_way_on(machine, state, mask);
   return mask.take();
+}
+
+// A walk may end before it has found anything: the tokens that begin the shortest end are always
+// there, and where the vocabulary cannot write that, one of another beginning.
+void MaskWalk::add_way_on(ConstraintMachine& machine, MachineState state, MaskBuilder& mask) const {
+  const ByteTrie& trie = tokens_.trie();
+  const auto add_legal = [&](std::uint32_t node) {
+    for (const std::uint32_t token : trie.values(node)) {
+      if (step_all(machine, state, tokens_.bytes(static_cast<Token>(token))) == kDeadState) return;
+      mask.add(static_cast<Token>(token));
+    }
+  };
+  trie.follow(machine.shortest_end(state), add_legal);
+  for (unsigned byte = 0; byte < 256 && mask.empty(); ++byte) {
+    const std::uint32_t child = trie.first_child(static_cast<unsigned char>(byte));
+    if (child != ByteTrie::kNoNode) add_legal(child);
+  }
 }
 
 void MaskWalk::add(const Place& place, MaskBuilder& mask) {
@@ -91,6 +110,7 @@ void MaskWalk::add_parts(const Place& place, std::span<const MachineState> parts
   std::optional<TextCoding> anything;  // content in this coding has been added, whatever it is
   std::vector<std::pair<MachineState, ContentRun>> runs;
   for (const MachineState part : parts) {
+    if (budget_.take_node(place.machine)) return;
     std::optional<ContentRun> run = place.machine.content(part);
     if (!run || !run->leaving) {
       add({place.machine, place.machine_id, part}, mask);
@@ -103,6 +123,7 @@ void MaskWalk::add_parts(const Place& place, std::span<const MachineState> parts
     runs.emplace_back(part, *std::move(run));
   }
   for (const auto& [part, run] : runs) {
+    if (budget_.take_node(place.machine)) return;
     if (anything != run.coding) add_content(run, mask);
     leave({place.machine, place.machine_id, part}, run, mask);
   }
@@ -114,6 +135,7 @@ MaskWalk::Home MaskWalk::home_of(ConstraintMachine& machine, MachineState state)
   std::vector<std::pair<MachineState, unsigned>> targets;
   for (unsigned byte = 0; byte < 256; ++byte) {
     if (!home.bytes[byte]) continue;
+    if (budget_.take_node(machine)) return home;
     const MachineState next = machine.step(state, static_cast<unsigned char>(byte));
     home.bytes[byte] = next != kDeadState;
     if (next != kDeadState) targets.emplace_back(next, byte);
@@ -136,6 +158,7 @@ MaskWalk::Home MaskWalk::home_of(ConstraintMachine& machine, MachineState state)
   const std::bitset<256> bytes = machine.first_bytes(most);
   for (unsigned byte = 0; byte < 256; ++byte) {
     if (!bytes[byte]) continue;
+    if (budget_.take_node(machine)) return home;
     home.loops[byte] = machine.step(most, static_cast<unsigned char>(byte)) == most;
   }
   return home;
@@ -263,7 +286,9 @@ std::shared_ptr<const KeptMask> MaskWalk::content_tokens(const ContentRun& run) 
                                      .anything = any.kept.mask,
                                      .characters = any.characters};
   MaskBuilder mask(tokens_.width());
-  ContentWalk(shared, vocabulary, tables_of(run)).add_to(mask);
+  ContentWalk walk(shared, vocabulary, tables_of(run));
+  walk.add_to(mask);
+  budget_.take_nodes(walk.looked_at() + WalkBudget::kNodesOfContent);
   trim_tables();
   KeptMask made;
   made.mask = mask.take();
@@ -305,7 +330,10 @@ void MaskWalk::leave(const Place& place, const ContentRun& run, MaskBuilder& mas
               if (decoder.accepts(at)) ended.push_back(groups.front());
             });
   Suffixes last;
-  for (const std::uint32_t group : ended) add_group(place, run, group, last, mask);
+  for (const std::uint32_t group : ended) {
+    if (budget_.take_node(place.machine)) return;
+    add_group(place, run, group, last, mask);
+  }
 }
 
 // The tokens with this prefix: those whose suffix may follow behind it.
@@ -343,6 +371,7 @@ std::shared_ptr<const KeptMask> MaskWalk::suffixes_behind(const Place& behind,
                [&](std::span<const std::uint32_t> suffixes) {
                  for (const std::uint32_t suffix : suffixes) made.allowed[suffix] = 1;
                });
+  if (budget_.spent()) return std::make_shared<const KeptMask>(std::move(made));  // not all
   return store_.keep(key, std::move(made));
 }
 

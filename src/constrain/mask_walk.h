@@ -20,7 +20,7 @@
 //   be anything, that of the others adds nothing: of names that two patterns tell apart there are
 //   four kinds, and those that match both patterns may begin in any way.
 //
-// What is left is walked (trie_walk.h).
+// What is left is walked (trie_walk.h), as far as the budget of a mask reaches (walk_budget.h).
 //
 // One owner (mask_cache.h); not thread-safe.
 #pragma once
@@ -41,6 +41,7 @@
 #include "constrain/token_trie.h"
 #include "constrain/trie_summary.h"
 #include "constrain/trie_walk.h"
+#include "constrain/walk_budget.h"
 
 namespace zerohop {
 
@@ -48,8 +49,11 @@ class MaskWalk {
  public:
   MaskWalk(const TokenTrie& tokens, MaskStore& store);
 
-  /// Tokens that keep `machine` alive behind `state`, end tokens included where it accepts.
+  /// Tokens that keep `machine` alive behind `state`, end tokens included where it accepts; some of
+  /// them where that would take too long (ended_early()), and then at least one.
   TokenMask find(ConstraintMachine& machine, std::uint64_t machine_id, MachineState state);
+  /// Of the mask that was found last.
+  bool ended_early() const { return budget_.spent(); }
 
   std::size_t memory_bytes() const;
 
@@ -76,6 +80,7 @@ class MaskWalk {
 
   void add(const Place& place, MaskBuilder& mask);
   void add_parts(const Place& place, std::span<const MachineState> parts, MaskBuilder& mask);
+  void add_way_on(ConstraintMachine& machine, MachineState state, MaskBuilder& mask) const;
   void walk_loops(const Place& place, MaskBuilder& mask);
   void add_content(const ContentRun& run, MaskBuilder& mask);
   void leave(const Place& place, const ContentRun& run, MaskBuilder& mask);
@@ -86,7 +91,7 @@ class MaskWalk {
     std::bitset<256> leads_home;
     std::bitset<256> loops;
   };
-  static Home home_of(ConstraintMachine& machine, MachineState state);
+  Home home_of(ConstraintMachine& machine, MachineState state);
   std::shared_ptr<const KeptMask> loop_tokens(const std::bitset<256>& bytes);
   std::shared_ptr<const KeptMask> content_tokens(const ContentRun& run);
   // What is known of all texts in one coding.
@@ -125,7 +130,8 @@ class MaskWalk {
   static constexpr std::size_t kTablesBytesMax = std::size_t{4} << 20;
   std::list<KeptTables> tables_;  // last used first
   std::size_t tables_bytes_ = 0;
-  TrieWalk walk_;
+  WalkBudget budget_;  // of the mask that is being found
+  TrieWalk walk_{budget_};
   std::vector<ContentPlace> places_;  // scratch
 };
 

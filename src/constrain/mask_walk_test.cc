@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "constrain/constraint_test_kit.h"
+#include "constrain/grammar_machine.h"
+#include "constrain/grammar_syntax.h"
 #include "constrain/json_machine.h"
 #include "constrain/mask_cache.h"
 #include "constrain/regex_algebra.h"
@@ -291,6 +293,133 @@ TEST(MaskWalk, TakesNothingFromOnePartOfAUnionThatAnotherForbids) {
     const auto token = static_cast<Token>(i);
     EXPECT_EQ(mask.allows(token), cache.allows(machine, machine.start(), token)) << token;
   }
+}
+
+// ---- Constraints for which a whole mask would take too long ----
+
+// Words of six letters out of a to f: every one of them is a place of its own.
+std::shared_ptr<const TokenTrie> many_words() {
+  std::vector<std::string> words;
+  for (unsigned number = 0; number < 46'656; ++number) {
+    std::string word;
+    for (unsigned rest = number; word.size() < 6; rest /= 6) {
+      word.push_back(static_cast<char>('a' + rest % 6));
+    }
+    words.push_back(word);
+  }
+  return vocabulary_of(words);
+}
+
+// A thousand rules that may begin at every letter, each with an end of its own.
+std::unique_ptr<ConstraintMachine> crowded_grammar() {
+  std::string text = "root ::= r0";
+  for (int i = 1; i < 1000; ++i) text += " | r" + std::to_string(i);
+  text += '\n';
+  for (int i = 0; i < 1000; ++i) {
+    std::string letters;
+    for (int bit = 0; bit < 6; ++bit) {
+      if (((i + 1) * 2654435761U >> (bit + 7) & 1) != 0) letters += static_cast<char>('a' + bit);
+    }
+    if (letters.empty()) letters = "a";
+    const std::string number = std::to_string(i);
+    text += "r" + number + " ::= [" + letters + "] root \"" + number + "\" | [" + letters + "]\n";
+  }
+  auto parsed = parse_grammar(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
+  return std::move(make_grammar_machine(std::move(parsed->grammar))).value();
+}
+
+// Two thousand objects that differ in their last property alone.
+std::unique_ptr<ConstraintMachine> crowded_union() {
+  std::string schema = R"({"anyOf":[)";
+  for (int i = 0; i < 2000; ++i) {
+    const std::string number = std::to_string(i);
+    schema += i > 0 ? "," : "";
+    schema += R"({"type":"object","properties":{"a":{"type":"string","pattern":"^[a-f]*)" + number +
+              R"($"},"z":{"const":)" + number + R"(}},"required":["a","z"]})";
+  }
+  const CompiledSchema compiled = compile_schema(schema + "]}");
+  const auto* form = std::get_if<std::shared_ptr<const SchemaForm>>(&compiled);
+  EXPECT_NE(form, nullptr);
+  return form == nullptr ? nullptr : make_json_machine(*form);
+}
+
+// What one mask takes does not depend on how much there would be to do, and what it has is legal.
+void expect_bounded_mask(MaskCache& cache, ConstraintMachine& machine, std::string_view text) {
+  const MachineState state = step_all(machine, machine.start(), text);
+  ASSERT_NE(state, kDeadState);
+  const std::uint64_t before = machine.work();
+  const TokenMask mask = cache.mask(machine, 1, state);
+  // What a few steps more take, of which each may be a thousand alternatives.
+  EXPECT_LT(machine.work() - before, WalkBudget::kWorkMax + 100'000);
+  EXPECT_EQ(cache.statistics().ended_early, 1u);
+  EXPECT_LT(machine.memory_bytes(), std::size_t{64} << 20);
+  std::size_t legal = 0;
+  mask.for_each([&](Token token) { legal += cache.allows(machine, state, token) ? 1 : 0; });
+  EXPECT_EQ(legal, mask.count());
+}
+
+TEST(MaskWalk, EndsEarlyInAGrammarOfTooManyReadings) {
+  MaskCache cache(many_words(), 1 << 22);
+  const auto machine = crowded_grammar();
+  expect_bounded_mask(cache, *machine, "a");
+}
+
+TEST(MaskWalk, EndsEarlyAmongTooManyAlternatives) {
+  MaskCache cache(many_words(), 1 << 22);
+  const auto machine = crowded_union();
+  ASSERT_NE(machine, nullptr);
+  expect_bounded_mask(cache, *machine, R"({"a":"b)");
+}
+
+// Each step takes more than a whole mask may.
+class BusyMachine final : public TableMachine {
+ public:
+  using TableMachine::TableMachine;
+  MachineState step(MachineState state, unsigned char byte) override {
+    work_ += WalkBudget::kWorkMax + 1;
+    return TableMachine::step(state, byte);
+  }
+  std::uint64_t work() const override { return work_; }
+
+ private:
+  std::uint64_t work_ = 0;
+};
+
+// 'y' again and again, or `end`, or "ab".
+std::vector<TableMachine::Row> rows_with_end(unsigned char end) {
+  std::vector<TableMachine::Row> rows(3);
+  rows[0].next = {{end, 1}, {'a', 2}, {'y', 0}};
+  rows[1].accepting = true;
+  rows[2].next = {{'b', 1}};
+  return rows;
+}
+
+TEST(MaskWalk, HasATokenHoweverEarlyItEnds) {
+  BusyMachine machine(rows_with_end('x'));
+  const auto trie = vocabulary_of({"xx", "yx"});
+  MaskCache cache(trie, 1 << 20);
+  const TokenMask& mask = cache.mask(machine, 1, machine.start());
+  EXPECT_EQ(cache.statistics().ended_early, 1u);
+  ASSERT_GE(mask.count(), 1u);
+  mask.for_each([&](Token token) {
+    EXPECT_TRUE(cache.allows(machine, machine.start(), token)) << trie->bytes(token);
+  });
+}
+
+TEST(MaskWalk, HasATokenWhereTheShortestEndHasNone) {
+  BusyMachine machine(rows_with_end(1));
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
+  bytes[1].clear();
+  const auto trie = std::make_shared<TokenTrie>(bytes, std::vector<Token>{}, bytes.size());
+  MaskCache cache(trie, 1 << 20);
+  const TokenMask& mask = cache.mask(machine, 1, machine.start());
+  EXPECT_EQ(cache.statistics().ended_early, 1u);
+  ASSERT_GE(mask.count(), 1u);
+  mask.for_each([&](Token token) {
+    EXPECT_TRUE(cache.allows(machine, machine.start(), token)) << trie->bytes(token);
+  });
 }
 
 TEST(MaskWalk, FindsTokensOfFreeLoopsWithoutAWalk) {

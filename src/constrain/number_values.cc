@@ -73,6 +73,7 @@ std::optional<std::string> OtherNumbers::search(const NumberPlace& place, TextSe
   for (std::size_t i = 0; i < kBeginningsMax && !open.empty(); ++i) {
     const Beginning beginning = open.top();
     open.pop();
+    ++looked_at_;
     std::string whole = beginning.rest + language.shortest_end(beginning.state);
     const TextId value = number_value(texts_, place.text + whole);
     if (value == kNoText) continue;

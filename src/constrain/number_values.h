@@ -39,6 +39,8 @@ class OtherNumbers {
   std::optional<std::string> shortest(const NumberPlace& place, TextSetId taken);
 
   std::size_t memory_bytes() const { return known_.size() * kKnownBytes; }
+  /// Beginnings of numbers that were looked at so far.
+  std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   using Key = std::tuple<const NumberLanguage*, std::uint32_t, TextId, TextSetId>;
@@ -48,6 +50,7 @@ class OtherNumbers {
 
   KnownTexts& texts_;
   std::map<Key, std::optional<std::string>> known_;
+  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace zerohop

@@ -42,7 +42,7 @@ class ArrayMerge {
     form_.items_min = static_cast<std::uint32_t>(length_.least);
     form_.items_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(length_.most, kNoBound));
     form_.unique = unique_ && form_.items_max > 1;
-    to.emplace_back(std::move(form_));
+    builder_.append(std::move(form_), to);
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 namespace zerohop {
 namespace {
@@ -46,10 +47,17 @@ std::vector<std::vector<SchemaAlternative>> SchemaBuilder::build() {
 
 bool SchemaBuilder::within_limits() {
   const SchemaLimits& limits = options_.limits;
-  if (queue_.size() > limits.nodes_max || memory_bytes() > limits.memory_max) {
+  if (queue_.size() > limits.nodes_max || memory_bytes() + form_bytes_ > limits.memory_max) {
     refuse(SchemaRefusal::Kind::kTooLarge, {}, "the schema amounts to too many different values");
   }
   return !work_.stopped();
+}
+
+// One value may have thousands, so the limits count here and not only between nodes.
+bool SchemaBuilder::append(SchemaAlternative alternative, std::vector<SchemaAlternative>& to) {
+  form_bytes_ += memory_of(alternative);
+  to.push_back(std::move(alternative));
+  return within_limits();
 }
 
 std::vector<SchemaAlternative> SchemaBuilder::alternatives(GoalId goal) {

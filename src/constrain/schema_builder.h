@@ -49,6 +49,9 @@ class SchemaBuilder {
   /// The strings that satisfy a schema.
   RegexTerm string_term(SchemaLiteral literal);
   void refuse(SchemaRefusal::Kind kind, const SchemaBlame& blame, std::string reason);
+  /// Appends an alternative that an array or object amounts to. False: the work is stopped, perhaps
+  /// because all of them are too large together.
+  bool append(SchemaAlternative alternative, std::vector<SchemaAlternative>& to);
   /// How many values a language of this builder has: UINT64_MAX for infinitely many, nothing where
   /// that is not known.
   std::optional<std::uint64_t> number_values(const NumberLanguage& language) const {
@@ -73,7 +76,8 @@ class SchemaBuilder {
   SchemaTexts texts_;
   SchemaNumbers numbers_;
   std::unordered_map<GoalId, SchemaNodeId> nodes_;
-  std::vector<GoalId> queue_;  // goal of each node
+  std::vector<GoalId> queue_;   // goal of each node
+  std::size_t form_bytes_ = 0;  // of arrays and objects so far
   std::unordered_map<SchemaLiteral, RegexTerm> string_terms_;
 };
 

@@ -52,6 +52,31 @@ TEST(SchemaBuilder, KeepsItsMemoryWithinOneLargeEnum) {
   EXPECT_LT(builder.memory_bytes(), 2 * options.limits.memory_max);
 }
 
+// Objects that differ in each of their properties.
+TEST(SchemaBuilder, KeepsItsMemoryWithinManyAlternativesOfOneValue) {
+  std::string objects;
+  for (int i = 0; i < 200; ++i) {
+    std::string properties;
+    for (int j = 0; j < 50; ++j) {
+      properties += (j > 0 ? R"(,"a)" : R"("a)") + std::to_string(j) + R"(":{"minimum":)" +
+                    std::to_string(i) + "}";
+    }
+    objects += (i > 0 ? "," : "") + (R"({"type":"object","properties":{)" + properties) + "}}";
+  }
+  SchemaSet set = loaded(R"({"anyOf":[)" + objects + "]}");
+  SchemaOptions options;
+  options.limits.memory_max = 1 << 20;
+  SchemaWork work(options.limits.work_max);
+  const auto nodes = SchemaBuilder(set, work, options).build();
+  ASSERT_TRUE(work.stopped());
+  EXPECT_EQ(work.refusal()->kind, Kind::kTooLarge);
+  std::size_t bytes = 0;
+  for (const auto& alternatives : nodes) {
+    for (const SchemaAlternative& alternative : alternatives) bytes += memory_of(alternative);
+  }
+  EXPECT_LT(bytes, 2 * options.limits.memory_max);
+}
+
 // Branches that are looked at before the second decision, each against the same long list.
 std::string enum_under_bounds(const std::string& list, const std::string& keyword, int branches) {
   std::string bounds;

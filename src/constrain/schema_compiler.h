@@ -43,8 +43,9 @@ struct SchemaOptions {
   /// generates documents wants digits alone; both are integers to JSON Schema since draft 6.
   enum class Integers : std::uint8_t { kAnySpelling, kDigitsAlone };
   Integers integers = Integers::kAnySpelling;
-  /// Where numbers without bounds lie. Most readers of JSON make an infinity of 1e999; kOfReaders
-  /// is within 10^99 of zero.
+  /// Where numbers without bounds lie. Most readers of JSON make an infinity of 1e999, and Python's
+  /// refuses an integer of 4,301 digits; kOfReaders is within 10^99 of zero. (Multiples stay as
+  /// they are.)
   enum class NumberRange : std::uint8_t { kAny, kOfReaders };
   NumberRange numbers = NumberRange::kAny;
   bool strict_objects = false;     ///< objects that say nothing about further properties have none

@@ -64,6 +64,46 @@ TEST(SchemaCompiler, AnIntegerOfDraftFourHasNoPoint) {
   EXPECT_TRUE(accepts(R"({"enum":[1]})", "1.0", old));
 }
 
+// Lists that become one list: each number keeps the way in which it may be written.
+TEST(SchemaCompiler, AnIntegerOfDraftFourHasNoPointInListsThatAreUnited) {
+  SchemaOptions old;
+  old.draft = SchemaDraft::k4;
+  for (const char* schema :
+       {R"({"anyOf":[{"type":"integer","enum":[1]},{"type":"integer","enum":[2]}]})",
+        R"({"oneOf":[{"type":"integer","enum":[1,2]},{"enum":["a"]}]})",
+        R"({"anyOf":[{"anyOf":[{"type":"integer","enum":[1]},{"enum":[null]}]},{"enum":["b"]}]})",
+        R"({"anyOf":[{"type":"integer","enum":[1]},{"enum":[2]}]})"}) {
+    EXPECT_TRUE(accepts(schema, "1", old)) << schema;
+    EXPECT_FALSE(accepts(schema, "1.0", old)) << schema;
+  }
+  EXPECT_TRUE(accepts(R"({"anyOf":[{"type":"integer","enum":[1]},{"enum":[2]}]})", "2.0", old));
+}
+
+// Python's json refuses an integer of 4,301 digits, JavaScript makes an infinity of 400.
+TEST(SchemaCompiler, IntegersForReadersHaveAtMostAHundredDigits) {
+  SchemaOptions options;
+  options.numbers = SchemaOptions::NumberRange::kOfReaders;
+  options.integers = SchemaOptions::Integers::kDigitsAlone;
+  const std::string digits(99, '7');
+  for (const char* schema : {R"({"type":"integer"})", R"({"type":"integer","minimum":-5})",
+                             R"({"type":"integer","not":{"const":3}})",
+                             R"({"type":"array","uniqueItems":true,"items":{"type":"integer"}})"}) {
+    const bool array = std::string_view(schema).find("items") != std::string_view::npos;
+    const auto text = [&](const std::string& number) {
+      return array ? "[" + number + "]" : number;
+    };
+    EXPECT_TRUE(accepts(schema, text(digits), options)) << schema;
+    EXPECT_TRUE(accepts(schema, text("123456789012345678901"), options)) << schema;
+    EXPECT_FALSE(accepts(schema, text(digits + "77"), options)) << schema;
+  }
+  EXPECT_TRUE(
+      accepts(R"({"type":"integer","minimum":1e120})", "1" + std::string(120, '0'), options));
+  const std::string far = R"({"type":"array","uniqueItems":true,"minItems":3,"items":
+      {"type":"integer","minimum":)" +
+                          std::string(99, '9') + "}}";
+  EXPECT_EQ(refusal_of(far, options).kind, Kind::kUnsupported);
+}
+
 TEST(SchemaCompiler, NamesThePlaceOfAKeywordOfTheWrongType) {
   const SchemaRefusal refusal = refusal_of(R"({"properties":{"a/b":{"items":{"minLength":"3"}}}})");
   EXPECT_EQ(refusal.kind, Kind::kInvalid);

@@ -84,6 +84,9 @@ struct ObjectForm {
 using SchemaAlternative =
     std::variant<NullForm, BooleanForm, NumberForm, StringForm, ArrayForm, ObjectForm>;
 
+/// Bytes that it takes, automata and number languages left aside.
+std::size_t memory_of(const SchemaAlternative& alternative);
+
 struct SchemaForm {
   /// Of each node: its alternatives, at least one. They may overlap.
   std::vector<std::vector<SchemaAlternative>> nodes;

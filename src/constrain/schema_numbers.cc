@@ -16,7 +16,23 @@ void tighten(std::optional<NumberRule::Bound>& bound, const Decimal& value, bool
   if (order == 0) bound->exclusive |= exclusive;
 }
 
+// Where numbers that readers of JSON hold end, on either side.
+Decimal last_of_readers(bool negative) { return {negative, "1", 99}; }
+
+// Integers up to a bound of readers are as good as infinitely many, from a bound far from it on.
+bool is_far(const std::optional<NumberRule::Bound>& bound) {
+  constexpr std::int64_t kPlaceMax = 90;
+  return bound && bound->value.place() > kPlaceMax;
+}
+bool is_of_readers(const std::optional<NumberRule::Bound>& bound, bool negative) {
+  return bound && bound->value == last_of_readers(negative);
+}
+
 std::optional<std::uint64_t> values_of(const NumberRule& rule) {
+  const bool endless = (is_of_readers(rule.max, false) && !is_far(rule.min)) ||
+                       (is_of_readers(rule.min, true) && !is_far(rule.max)) ||
+                       (is_of_readers(rule.min, true) && is_of_readers(rule.max, false));
+  if (endless && rule.multiple_of.empty()) return UINT64_MAX;
   const bool bounded = rule.min && rule.max;
   if (bounded && rule.min->value == rule.max->value) return 1;
   const bool steps = rule.kind == NumberRule::Kind::kInteger || !rule.multiple_of.empty();
@@ -71,6 +87,7 @@ void add_fact(NumberFacts& facts, const SchemaRule& rule, bool holds) {
   if (!holds) {
     facts.rule.except.insert(facts.rule.except.end(), values.begin(), values.end());
   } else {
+    facts.rule.digits_alone |= rule.values->digits_alone;
     facts.enums.push_back(&values);
   }
 }
@@ -90,9 +107,9 @@ std::size_t steps_of(const Decimal& value, const NumberRule& rule) {
 
 // Multiples keep their range: how many of them there are decides whether items can differ.
 void bound(NumberRule& rule) {
-  if (rule.kind == NumberRule::Kind::kInteger || !rule.multiple_of.empty()) return;
-  const Decimal most{false, "1", 99};
-  const Decimal least{true, "1", 99};
+  if (!rule.multiple_of.empty()) return;
+  const Decimal most = last_of_readers(false);
+  const Decimal least = last_of_readers(true);
   if (!rule.max && (!rule.min || rule.min->value < most)) rule.max = NumberRule::Bound{most, false};
   if (!rule.min && rule.max->value > least) rule.min = NumberRule::Bound{least, false};
 }

@@ -279,7 +279,8 @@ void ObjectMerge::emit(std::vector<Presence> presence, std::vector<SchemaAlterna
     presence[need.name] = Presence::kForbidden;
     return emit(std::move(presence), to);
   }
-  to.emplace_back(assemble(presence));
+  if (!builder_.work().charge(kStepsPerName * presence.size())) return;
+  builder_.append(assemble(presence), to);
 }
 
 ObjectForm ObjectMerge::assemble(const std::vector<Presence>& presence) const {

@@ -44,6 +44,7 @@ struct ValueSet {
   TypeSet literals = 0;              ///< of null, false, true
   std::vector<std::string> strings;  ///< sorted, all different
   std::vector<Decimal> numbers;      ///< sorted, all different
+  bool digits_alone = false;         ///< these numbers are integers that are written so
   std::vector<SchemaId> composites;  ///< arrays and objects
   bool has(JsonNode::Type type) const { return (literals & type_bit(type)) != 0; }
 };

@@ -105,7 +105,12 @@ class Trimmer {
     const auto known = sizes_.find(&content);
     if (known != sizes_.end()) return known->second;
     constexpr std::size_t kCountedNames = 70'000;
+    // The shortest string may have a million characters, and each machine of the form writes it
+    // again.
+    constexpr std::size_t kStepsPerCharacter = 3;
     NameClassSize size;
+    const std::size_t characters = content.shortest_length(content.start(), 0);
+    if (!work_.charge(kStepsPerCharacter * characters)) return size;
     size.bytes = json_string_bytes(content.shortest_end(content.start(), 0));
     size.names = content.count_words(content.start(), 0, kCountedNames);
     sizes_.emplace(&content, size);

@@ -65,11 +65,13 @@ bool append_scalars(const SchemaSet& set, SchemaId schema, ValueSet& out) {
   TypeSet types = kAllTypes;
   const ValueSet* values = nullptr;
   bool integers = false;
+  bool digits_alone = false;
   for (RuleId id = part.first_rule; id < part.first_rule + part.rules; ++id) {
     const SchemaRule& rule = set.rules[id];
     if (rule.kind == RuleKind::kTypes) {
       types = rule.types;
       integers = rule.integers;
+      digits_alone = rule.digits_alone;
     } else if (rule.kind == RuleKind::kValues && values == nullptr) {
       values = rule.values.get();
     } else {
@@ -89,6 +91,7 @@ bool append_scalars(const SchemaSet& set, SchemaId schema, ValueSet& out) {
   for (const Decimal& number : values->numbers) {
     if (!integers || number.exponent >= 0) out.numbers.push_back(number);
   }
+  out.digits_alone = !out.numbers.empty() && (digits_alone || values->digits_alone);
   return true;
 }
 
@@ -138,6 +141,11 @@ std::shared_ptr<const ValueSet> united_values(const SchemaSet& set,
   for (const SchemaId schema : schemas) {
     ValueSet one;
     if (!append_scalars(set, schema, one)) return nullptr;
+    if (!one.numbers.empty()) {
+      // One list says nothing of how each of its numbers is written.
+      if (!all->numbers.empty() && all->digits_alone != one.digits_alone) return nullptr;
+      all->digits_alone = one.digits_alone;
+    }
     twice = static_cast<TypeSet>(twice | (all->literals & one.literals));
     all->literals = static_cast<TypeSet>(all->literals | one.literals);
     all->strings.insert(all->strings.end(), one.strings.begin(), one.strings.end());

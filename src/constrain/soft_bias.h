@@ -26,7 +26,7 @@ struct SoftRule {
   std::string tool;                 ///< in whose calls; another tool's are left alone
   std::string argument;             ///< the member whose value it is, at any depth
   std::vector<std::string> values;  ///< scalars as JSON texts: "\"A-17\"", "42"
-  float bias = 2.5f;
+  float bias = kLiveBias;
 };
 
 class SoftBias {

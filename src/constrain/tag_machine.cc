@@ -67,6 +67,7 @@ class TagMachine final : public ConstraintMachine {
   std::vector<MachineState> parts(MachineState state) override;
   std::bitset<256> first_bytes(MachineState state) override;
   bool plain_ends() override;
+  std::uint64_t work() const override;
   std::size_t memory_bytes() const override;
   std::unique_ptr<ConstraintMachine> renew() const override {
     return std::make_unique<TagMachine>(plan_);
@@ -97,6 +98,7 @@ class TagMachine final : public ConstraintMachine {
   std::vector<const Ways*> states_{nullptr};  // keys of numbers_; 0 is dead
   std::unordered_map<std::uint64_t, MachineState> steps_;
   std::size_t bytes_ = 0;
+  std::uint64_t work_ = 0;  // ways that were followed by a byte
   MachineState start_ = kDeadState;
   std::vector<ConstraintMachine*> made_;  // of machines_
   std::optional<bool> plain_;             // all texts of the plan; not known so far
@@ -252,6 +254,7 @@ MachineState TagMachine::step(MachineState state, unsigned char byte) {
   const std::uint64_t key = std::uint64_t{state} << 8 | byte;
   if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
   Ways next;
+  work_ += states_[state]->size();
   for (const Way& way : *states_[state]) step_way(way, byte, next);
   const MachineState reached = intern(std::move(next));
   steps_.emplace(key, reached);
@@ -455,8 +458,14 @@ std::bitset<256> TagMachine::first_bytes(MachineState state) {
   return bytes;
 }
 
+std::uint64_t TagMachine::work() const {
+  std::uint64_t work = work_;
+  for (const ConstraintMachine* machine : made_) work += machine->work();
+  return work;
+}
+
 std::size_t TagMachine::memory_bytes() const {
-  std::size_t bytes = bytes_ + steps_.size() * 40;
+  std::size_t bytes = plan_->memory_bytes + bytes_ + steps_.size() * 40;
   for (const auto& machines : machines_) {
     for (const auto& machine : machines) bytes += machine ? machine->memory_bytes() : 0;
   }

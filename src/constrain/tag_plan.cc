@@ -107,6 +107,21 @@ TagPlan::TagPlan(TagSet tags)
   }
   calls_cap = set.calls_max == TagSet::kAnyNumber ? std::max(set.calls_min, 1u) : set.calls_max;
   if (set.calls_min > 0 && set.text != TagSet::Text::kNone) find_ways_to_calls();
+  memory_bytes = bytes_of_texts();
+}
+
+// A shortest text may have a million bytes, and stands in each tail in front of it.
+std::size_t TagPlan::bytes_of_texts() const {
+  std::size_t bytes = sizeof(*this) + shortest_call.size() + shortest_alternative.size();
+  for (const TagGroup& group : groups) {
+    bytes += sizeof(group) + group.trigger.size();
+    bytes += group.shortest.size() * (ways_to_calls ? 2 : 1);
+  }
+  for (std::uint32_t rule = 0; rule < rule_count(); ++rule) {
+    for (const TagPart& part : parts_of(rule)) bytes += sizeof(part) + part.text.size();
+    for (const std::string& tail : tails[rule]) bytes += sizeof(tail) + tail.size();
+  }
+  return bytes;
 }
 
 void TagPlan::find_ways_to_calls() {

@@ -74,9 +74,11 @@ struct TagPlan {
   std::string shortest_call;         // the shortest trigger with its section
   std::string shortest_alternative;  // empty where there is none
   std::uint32_t calls_cap = 0;       // larger numbers of sections make no difference
+  std::size_t memory_bytes = 0;      // of all these texts
 
  private:
   void find_ways_to_calls();
+  std::size_t bytes_of_texts() const;
 };
 
 }  // namespace zerohop

@@ -67,6 +67,7 @@ class MaskBuilder {
     mask_.bits[index / 64] &= ~(std::uint64_t{1} << (index % 64));
   }
   TokenMask take();
+  bool empty() const { return mask_.count() == 0; }
   std::size_t width() const { return width_; }
 
  private:

@@ -22,6 +22,7 @@
 #include "constrain/byte_trie.h"
 #include "constrain/constraint_machine.h"
 #include "constrain/content_coding.h"
+#include "constrain/walk_budget.h"
 
 namespace zerohop {
 
@@ -32,7 +33,9 @@ MachineState behind_word(ConstraintMachine& machine, MachineState state, const C
 
 class TrieWalk {
  public:
-  TrieWalk() : states_(ByteTrie::kDepthMax + 1), places_(ByteTrie::kDepthMax + 1) {}
+  /// `budget` outlives it: what a walk takes is taken of it, and where it is spent the walk ends.
+  explicit TrieWalk(WalkBudget& budget)
+      : budget_(budget), states_(ByteTrie::kDepthMax + 1), places_(ByteTrie::kDepthMax + 1) {}
 
   /// Strings that begin with certain bytes, and the empty one.
   struct Strings {
@@ -52,6 +55,7 @@ class TrieWalk {
     for (unsigned byte = 0; byte < 256; ++byte) {
       const std::uint32_t child = trie.first_child(static_cast<unsigned char>(byte));
       if (child == ByteTrie::kNoNode || !strings.first_bytes[byte]) continue;
+      if (budget_.spent()) return;
       descend(walk, {child, trie.node(child).skip});
     }
   }
@@ -76,6 +80,7 @@ class TrieWalk {
   template <class Found>
   void descend(const Walk<Found>& walk, Nodes nodes) {
     for (std::uint32_t i = nodes.begin; i < nodes.end;) {
+      if (budget_.take_node(walk.machine)) return;
       const ByteTrie::Node& node = walk.trie.node(i);
       const MachineState state = walk.machine.step(states_[node.depth - 1u], node.byte);
       if (state == kDeadState) {
@@ -101,6 +106,7 @@ class TrieWalk {
     const std::vector<MachineState> parts = walk.machine.parts(state);
     const std::size_t depth = walk.trie.node(nodes.begin).depth - 1u;
     for (const MachineState part : parts) {
+      if (budget_.take_node(walk.machine)) return true;
       states_[depth] = part;
       if (!enter(walk, part, nodes)) descend(walk, nodes);
     }
@@ -114,6 +120,7 @@ class TrieWalk {
     places_[top] = {.state = run.state, .count = run.count};
     std::string word;
     for (std::uint32_t i = nodes.begin; i < nodes.end;) {
+      if (budget_.take_node(walk.machine)) return;
       const ByteTrie::Node& node = walk.trie.node(i);
       const std::size_t outside = node.depth - 1u;
       word.resize(outside - top);
@@ -153,6 +160,7 @@ class TrieWalk {
     if (below.begin != below.end && !enter(walk, behind, below)) descend(walk, below);
   }
 
+  WalkBudget& budget_;
   std::vector<MachineState> states_;  // by depth
   std::vector<ContentPlace> places_;  // by depth
 };

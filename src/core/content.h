@@ -54,6 +54,10 @@ struct ToolResultBlock {
 using ContentBlock =
     std::variant<TextBlock, ThinkingBlock, DocumentBlock, ToolUseBlock, ToolResultBlock>;
 
+/// What is added to the logits of tokens that go on with a value that the conversation names: they
+/// become 12 times as likely against others.
+inline constexpr float kLiveBias = 2.5F;
+
 /// A tool that the client runs.
 struct ToolDefinition {
   std::string name;          ///< not empty; unique in a request
@@ -63,6 +67,7 @@ struct ToolDefinition {
   bool deferred = false;     ///< not shown before a ToolReferenceBlock names it
   /// Values that the conversation names are made a little likelier in the arguments, never forced.
   bool live_arguments = false;
+  float live_bias = kLiveBias;  ///< how much, up to kLiveBiasMax (api/live_arguments.h)
   /// Where the client wrote the schema, for complaints: `tools[2].input_schema`. Empty: the schema
   /// is not the client's.
   std::string field = {};

@@ -52,8 +52,8 @@ class CostModel {
  public:
   CostModel();
 
-  /// Attention of every row passes over that many cells of a pool, whoever they belong to, from here
-  /// on; 0: over its own only.
+  /// Attention of every row passes over that many cells of a pool, whoever they belong to, from
+  /// here on; 0: over its own only.
   void set_pool(std::uint32_t cells) { pool_cells_ = cells; }
   /// From limits::kRowTile rows on a row may cost less than below.
   bool has_tiles() const { return pool_cells_ > 0; }

@@ -55,10 +55,12 @@ struct TooShort {
   std::size_t needed = 0;
   std::size_t left = 0;
   Bound bound = Bound::kMaxTokens;
+  bool at_least = false;  ///< perhaps it needs more than `needed`
 };
 
 Error too_short(const TooShort& answer, std::uint32_t prompt, std::uint32_t window) {
   const std::string needed = "the shortest answer that the asked for structure allows takes " +
+                             std::string(answer.at_least ? "at least " : "") +
                              counted(answer.needed) + ", but ";
   const std::string left = std::to_string(answer.left);
   switch (answer.bound) {
@@ -84,15 +86,20 @@ std::optional<Error> EngineLoop::find_constraint(Sequence& sequence) {
   if (!request.constraint || sequence.constraint) return std::nullopt;
   const std::uint32_t longest = longest_answer(sequence);
   sequence.constraint = constraints_.follow(*request.constraint, longest);
-  const std::optional<std::size_t> needed = sequence.constraint->tokens_needed();
-  TooShort answer{needed.value_or(0), longest,
-                  longest < request.max_tokens ? Bound::kWindow : Bound::kMaxTokens};
+  TooShort answer{sequence.constraint->tokens_needed_least(), longest,
+                  longest < request.max_tokens ? Bound::kWindow : Bound::kMaxTokens, true};
   const auto budget = request.meter ? request.meter->remaining() : std::nullopt;
   if (budget && *budget < longest) {
     answer.left = *budget;
     answer.bound = Bound::kBudget;
   }
-  if (needed && *needed <= answer.left) return std::nullopt;
+  std::optional<std::size_t> needed = answer.needed;
+  if (answer.needed <= answer.left) {
+    needed = sequence.constraint->tokens_needed();
+    if (needed && *needed <= answer.left) return std::nullopt;
+    answer.needed = needed.value_or(0);
+    answer.at_least = false;
+  }
   ++state_.constraints.refused;
   if (!needed) {
     return invalid_request("",

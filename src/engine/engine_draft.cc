@@ -130,7 +130,9 @@ void EngineLoop::follow_draft(Sequence& sequence, std::size_t begin) {
   std::size_t taken = matching(sequence, begin);
   while (taken > 0 && sequence.has_slot() && begin + taken == sequence.tokens.size()) {
     const std::optional<Token> token = draw(sequence, *sequence.logits_row + taken);
-    if (!token) break;  // no numbers: what they were computed from goes as well, and comes again
+    // No numbers: the row goes, and comes again as the first of the next step. So nothing was drawn
+    // behind its token, which says nothing against the draft: it did not part.
+    if (!token) break;
     const std::size_t confirmed = begin + taken - static_cast<std::size_t>(sequence.computed);
     sequence.draft_cells -= static_cast<std::int32_t>(confirmed);
     advance(sequence, static_cast<std::uint32_t>(confirmed));

@@ -269,17 +269,26 @@ TEST(EngineDraft, EndsWhereTheAnswerEndsInsideADraft) {
   EXPECT_GT(drafts(engine).accepted, 10u);
 }
 
+// For every kind of sampling: a row that is computed again must not have taken a number from the
+// generator, nor counted for a penalty, a budget or a constraint.
 TEST(EngineDraft, SurvivesLogitsThatAreNoNumbersBehindADraft) {
-  EngineHarness plain(copying_model(), harness_context(), with(Speculation::kOff));
-  const HeardAnswer expected = heard(*plain.complete(Ask{}.request()));
-  for (int bad = 1; bad < 60; bad += 3) {
-    FakeModelOptions model = copying_model();
-    auto rows = std::make_shared<int>(0);
-    model.not_finite = [rows, bad](const BatchRow&) { return ++*rows == bad; };
-    EngineHarness engine(model, harness_context(), with(Speculation::kNgram));
-    EXPECT_EQ(heard(*engine.complete(Ask{}.request())), expected) << bad;
-    EXPECT_GT(drafts(engine).accepted, 0u);
+  std::uint64_t accepted = 0;
+  for (const Ask& ask : all_kinds()) {
+    EngineHarness plain(copying_model(), harness_context(), with(Speculation::kOff));
+    const HeardAnswer expected = heard(*plain.complete(ask.request()));
+    for (int bad = 1; bad < 60; bad += 3) {
+      FakeModelOptions model = copying_model();
+      auto rows = std::make_shared<int>(0);
+      model.not_finite = [rows, bad](const BatchRow&) { return ++*rows == bad; };
+      EngineHarness engine(model, harness_context(), with(Speculation::kNgram));
+      EXPECT_EQ(heard(*engine.complete(ask.request())), expected) << bad;
+      const DraftCounts counts = drafts(engine);
+      EXPECT_LE(counts.accepted, counts.drafted);
+      EXPECT_LE(counts.accepted, expected.usage.output_tokens) << "what came stands in the answer";
+      accepted += counts.accepted;
+    }
   }
+  EXPECT_GT(accepted, 500u);
 }
 
 // A machine that cannot compute the rows of a draft; every other step succeeds.

@@ -75,6 +75,7 @@ struct HarnessRequest {
   CacheWishes cache = {};
   std::size_t stream_bytes = 0;  ///< of its stream; 0: as the engine makes it
   bool read_at_end = false;      ///< TokenStream::wake_at_end()
+  bool prompt_shared = false;    ///< EngineRequest::prompt_shared
 };
 
 /// A fake model whose answers go on until something else ends them.
@@ -143,12 +144,29 @@ class EngineHarness {
   /// Submits; the client's `done` is false and it has no events when the engine refused.
   std::shared_ptr<HarnessClient> submit(HarnessRequest request) {
     auto client = std::make_shared<HarnessClient>();
-    client->stream = loop->make_stream();
-    if (request.stream_bytes > 0) {
-      client->stream =
-          std::make_shared<TokenStream>([this] { loop->ring(); }, request.stream_bytes);
+    last_submit = loop->submit(make_request(std::move(request), *client));
+    return client;
+  }
+
+  /// The same for the answers of one request.
+  std::vector<std::shared_ptr<HarnessClient>> submit_all(std::vector<HarnessRequest> answers) {
+    std::vector<std::shared_ptr<HarnessClient>> clients;
+    std::vector<EngineRequest> requests;
+    for (HarnessRequest& answer : answers) {
+      clients.push_back(std::make_shared<HarnessClient>());
+      requests.push_back(make_request(std::move(answer), *clients.back()));
     }
-    if (request.read_at_end) client->stream->wake_at_end(clock);
+    last_submit = loop->submit_all(std::move(requests));
+    return clients;
+  }
+
+  /// What submit() gives to the engine.
+  EngineRequest make_request(HarnessRequest request, HarnessClient& client) {
+    client.stream = loop->make_stream();
+    if (request.stream_bytes > 0) {
+      client.stream = std::make_shared<TokenStream>([this] { loop->ring(); }, request.stream_bytes);
+    }
+    if (request.read_at_end) client.stream->wake_at_end(clock);
     EngineRequest engine_request;
     engine_request.prompt = model->tokenizer().tokenize(request.prompt, SpecialTokens::kParse);
     engine_request.max_tokens = request.max_tokens;
@@ -164,10 +182,10 @@ class EngineHarness {
       engine_request.stage = std::make_unique<PlainStage>(std::move(request.stops));
     }
     engine_request.meter = std::move(request.meter);
-    engine_request.stream = client->stream;
+    engine_request.prompt_shared = request.prompt_shared;
+    engine_request.stream = client.stream;
     engine_request.submitted_at = clock.now();
-    last_submit = loop->submit(std::move(engine_request));
-    return client;
+    return engine_request;
   }
 
   /// One step, after which the books balance.

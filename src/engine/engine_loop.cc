@@ -13,6 +13,9 @@
 namespace zerohop {
 namespace {
 
+// Between two checks of all books pass as many times what one takes.
+constexpr int kChecksApart = 100;
+
 // Of a step's time while embeddings wait, the share that they get: one part of four, or what their
 // smallest piece takes.
 constexpr int kEmbeddingShare = 4;
@@ -45,21 +48,11 @@ ConstraintsOptions constraints_options(const EngineOptions& options) {
   return constraints;
 }
 
-// The rung and its cause, as they stand in a refusal.
-std::string_view shed_detail(PressureCause cause) {
-  switch (cause) {
-    case PressureCause::kNone: break;
-    case PressureCause::kKvCells: return "shed;kv_cells";
-    case PressureCause::kHostBytes: return "shed;host_bytes";
-    case PressureCause::kFragmentation: return "shed;fragmentation";
-    case PressureCause::kQueue: return "shed;queue";
-  }
-  return "shed;none";
-}
-
-Error shutting_down() {
-  return Error{ErrorCode::kShuttingDown, "the server is shutting down", "",
-               std::chrono::seconds(1)};
+// Whether equal prompts that come together are computed once.
+bool shares_prompts(const EngineOptions& options, const KvCapabilities& able) {
+  const bool can_share = able.can_share_range || (able.can_copy_whole && able.can_cut_tail);
+  return can_share && options.exactness != Exactness::kExact &&
+         options.cache.keep != KeepRule::kNothing;
 }
 
 Error too_late(std::string message) {
@@ -75,12 +68,18 @@ class SilentStage final : public OutputStage {
 
 }  // namespace
 
+Error EngineLoop::shutting_down() {
+  return Error{ErrorCode::kShuttingDown, "the server is shutting down", "",
+               std::chrono::seconds(1)};
+}
+
 EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
     : options_(std::move(options)),
       table_(*parts.tokens),
       clock_(*parts.clock),
       waker_(*parts.waker),
       inbox_(std::make_shared<Inbox>(options_.queue.requests_max)),
+      shares_prompts_(shares_prompts(options_, parts.context->capabilities())),
       warm_inbox_(limits::kWarmPrefixesMax),
       books_(options_.queue),
       door_(books_, options_.pressure.wait_max),
@@ -109,67 +108,6 @@ EngineLoop::EngineLoop(EngineParts parts, EngineOptions options)
 
 EngineLoop::~EngineLoop() { ZH_CHECK(waiting_.empty() && running_.empty()); }
 
-std::shared_ptr<TokenStream> EngineLoop::make_stream() {
-  return std::make_shared<TokenStream>([inbox = inbox_] { inbox->wake(); },
-                                       options_.stream_bytes_max);
-}
-
-Result<void> EngineLoop::submit(EngineRequest request) {
-  ZH_CHECK(!request.prompt.empty() && request.stage != nullptr && request.stream != nullptr);
-  ZH_CHECK(request.top_logprobs.value_or(0) <= limits::kTopLogprobsMax);
-  if (request.prompt.size() > options_.window) {
-    return prompt_too_long(request.prompt.size(), options_.window);
-  }
-  if (request.scheduling.deadline && *request.scheduling.deadline <= request.submitted_at) {
-    return too_late("the deadline was over before the request came");
-  }
-  if (request.constraint || request.soft_rules) {
-    const Result<void> able = prepare_constraints();
-    if (request.constraint) ZH_RETURN_IF_ERROR(able);
-  }
-  // What of it is cached the engine will know; until then it is taken for one like the others.
-  const double uncached =
-      request.prompt_shared ? 1 : static_cast<double>(request.prompt.size()) * uncached_share_;
-  const QueueEntry entry{request.scheduling.tenant, request.scheduling.priority,
-                         static_cast<std::uint32_t>(std::ceil(uncached))};
-  const PressureCause cause = door_.refuses(entry.tenant, entry.priority);
-  if (cause != PressureCause::kNone) {
-    return Error{ErrorCode::kShed, "the server has more work than it can take on", "",
-                 std::chrono::seconds(1), shed_detail(cause)};
-  }
-  request.in_front = books_.in_front(entry.tenant, entry.priority);
-  request.queued = entry;
-  if (const std::optional<QueueBound> bound = books_.enter(entry)) {
-    return Error{ErrorCode::kOverloaded, std::string(queue_bound_text(*bound)), "",
-                 std::chrono::seconds(1), queue_bound_detail(*bound)};
-  }
-  if (!inbox_->try_push(std::move(request))) {
-    books_.leave(entry);
-    return shutting_down();
-  }
-  return {};
-}
-
-Result<void> EngineLoop::submit_warm(WarmPrefix prefix) {
-  if (prefix.tokens.empty()) return invalid_request("tokens", "must not be empty");
-  if (prefix.tokens.size() > options_.window) {
-    return prompt_too_long(prefix.tokens.size(), options_.window);
-  }
-  if (options_.exactness == Exactness::kExact) {
-    return Error{ErrorCode::kConfiguration, "the deterministic mode reuses nothing", "", {}};
-  }
-  if (stopping_) return shutting_down();
-  if (!warm_inbox_.try_push(std::move(prefix))) {
-    return Error{ErrorCode::kOverloaded, "too many warm prefixes", "", {}};
-  }
-  inbox_->wake();
-  return {};
-}
-
-Result<std::shared_ptr<EmbeddingJob>> EngineLoop::submit_embedding(EmbeddingRequest request) {
-  return embedder_.submit(std::move(request), [inbox = inbox_] { inbox->wake(); });
-}
-
 EngineSnapshot EngineLoop::snapshot() const {
   const std::scoped_lock lock(snapshot_mutex_);
   EngineSnapshot copy = published_;
@@ -190,10 +128,21 @@ void EngineLoop::stop() {
 }
 
 bool EngineLoop::wait() {
-  check_integrity();
+  check_when_idle();
   const std::optional<Duration> due = due_in();
   const bool open = due ? inbox_->wait_for(*due) : inbox_->wait();
   return open && !stopping_;
+}
+
+// Looks at every prefix that is cached, and whoever comes next waits for that: so no more than a
+// hundredth of the time goes into it. A lone client who asks again and again made the engine idle
+// thousands of times a second, and behind 12,000 saved prefixes a request took four times as long.
+void EngineLoop::check_when_idle() {
+  const TimePoint begin = clock_.now();
+  if (begin < next_check_) return;
+  check_integrity();
+  const TimePoint end = clock_.now();
+  next_check_ = end + (end - begin) * kChecksApart;
 }
 
 // Idle means idle, unless something happens by time alone: a deadline of somebody who cannot go on,

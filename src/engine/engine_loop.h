@@ -33,10 +33,10 @@
 // The loop has no thread and no clock of its own: EngineThread (engine_thread.h) drives it in the
 // server; tests and the simulation call step() on virtual time.
 //
-// Threads: submit(), submit_warm(), prepare_constraints(), submit_embedding(), make_stream(),
-// sheds(), in_front(), likely_uncached(), full_for(), set_wait_max(), ring() and snapshot() from
-// any; everything else from the one thread that owns the loop. The loop outlives every stream's use
-// of ring(): streams and jobs hold a shared doorbell, not the loop.
+// Threads: submit(), submit_all(), submit_warm(), prepare_constraints(), submit_embedding(),
+// make_stream(), sheds(), in_front(), likely_uncached(), full_for(), set_wait_max(), ring() and
+// snapshot() from any; everything else from the one thread that owns the loop. The loop outlives
+// every stream's use of ring(): streams and jobs hold a shared doorbell, not the loop.
 #pragma once
 
 #include <atomic>
@@ -113,6 +113,9 @@ class EngineLoop {
   /// prepare_constraints(). A constraint that does not fit in the answer's tokens is found out when
   /// its turn comes, and ends it with kInvalidRequest before anything is computed.
   Result<void> submit(EngineRequest request);
+  /// The same for the answers of one request, which are of one tenant and class: either all are
+  /// queued or none, and pressure and the queue's bounds are asked once.
+  Result<void> submit_all(std::vector<EngineRequest> answers);
 
   /// Queues a request for vectors; its on_done is called on the owner thread. Errors:
   /// kInvalidRequest (no embeddings here, or `input[i]` too long), kOverloaded, kShuttingDown.
@@ -172,6 +175,10 @@ class EngineLoop {
  private:
   using Inbox = BoundedQueue<EngineRequest>;
 
+  // What it is asked for (engine_submit.cc)
+  Result<QueueEntry> check_submitted(EngineRequest& request);
+  static Error shutting_down();
+
   // What comes in, what ends before its time (engine_loop.cc)
   void take_inbox();
   void take_warm();
@@ -181,6 +188,7 @@ class EngineLoop {
   void end_early(Sequence& sequence);
   void leave_unstarted(const Sequence& sequence);
   void compute_step();
+  void check_when_idle();
   Duration embedding_share() const;
   Duration embedding_budget() const;
   bool somebody_decodes() const;
@@ -309,6 +317,7 @@ class EngineLoop {
   const Clock& clock_;
   StreamWaker& waker_;
   const std::shared_ptr<Inbox> inbox_;
+  const bool shares_prompts_;  // a prompt that begins like one in prefill waits for it
 
   // Any thread
   BoundedQueue<WarmPrefix> warm_inbox_;
@@ -332,6 +341,7 @@ class EngineLoop {
   MissExplainer misses_;
   CostModel cost_;
   std::optional<ConcurrencyControl> concurrency_;  // nothing: as many as there are places
+  TimePoint next_check_{};                         // of all books
   std::optional<ThreadGovernor> threads_;          // nothing: their number is fixed
   Constraints constraints_;                        // prepare() from any thread
   Sampler sampler_;

@@ -87,12 +87,7 @@ void EngineLoop::refuse_hopeless(Sequence& sequence) {
 // n times, for n answers to one prompt). It ends: a prompt in prefill advances or goes away. Who is
 // waited for is as urgent as the most urgent one that waits.
 std::optional<Aside> EngineLoop::prefix_to_wait_for(const Sequence& sequence) {
-  const KvCapabilities& able = context_->capabilities();
-  const bool can_share = able.can_share_range || (able.can_copy_whole && able.can_cut_tail);
-  if (!can_share || sequence.started()) return std::nullopt;
-  if (options_.exactness == Exactness::kExact || options_.cache.keep == KeepRule::kNothing) {
-    return std::nullopt;
-  }
+  if (!shares_prompts_ || sequence.started()) return std::nullopt;
   Sequence* leader = nullptr;
   std::int32_t coming = 0;
   const ScopeId scope = sequence.request.cache.scope;

@@ -60,6 +60,80 @@ TEST(EngineQueue, CountsOnlyWhatIsNotCached) {
   engine.run();
 }
 
+std::uint64_t queued_tokens(const EngineHarness& engine) {
+  return engine.loop->snapshot().queued_tokens_by_class[1];
+}
+
+// Where equal prompts are not computed once, each of them is work that waits.
+TEST(EngineQueue, CountsASharedPromptAsOftenAsItIsComputed) {
+  struct Case {
+    std::string name;
+    KvLayout layout = KvLayout::kUnified;
+    Exactness exactness = Exactness::kFast;
+    KeepRule keep = KeepRule::kAll;
+    std::uint64_t tokens = 102;
+  };
+  const Case cases[] = {{.name = "shared"},
+                        {.name = "exact",
+                         .layout = KvLayout::kStreams,
+                         .exactness = Exactness::kExact,
+                         .tokens = 300},
+                        {.name = "nothing is kept", .keep = KeepRule::kNothing, .tokens = 300}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    EngineOptions options;
+    options.exactness = one.exactness;
+    options.cache.keep = one.keep;
+    EngineHarness engine(endless_model(), harness_context(one.layout), options);
+    std::vector<HarnessRequest> answers(3);
+    for (HarnessRequest& answer : answers) answer.prompt = std::string(100, 'x');
+    answers[1].prompt_shared = answers[2].prompt_shared = true;
+    engine.submit_all(std::move(answers));
+    EXPECT_EQ(queued_tokens(engine), one.tokens);
+    std::uint64_t rows = 0;
+    engine.run();
+    for (const StepReport& step : engine.steps) rows += step.rows;
+    EXPECT_EQ(rows > 250, one.tokens > 250) << "as it was counted";
+    EXPECT_EQ(queued_tokens(engine), 0u);
+  }
+}
+
+// On the last rung whoever asks for less than its share is let in, and with nobody in the queue
+// that is everybody. The first of several answers is in the queue then.
+TEST(EngineQueue, DecidesOnAllAnswersOfARequestAtOnce) {
+  ContextOptions context = harness_context();
+  context.sequences = 1;
+  EngineOptions options;
+  options.pressure.wait_max = std::chrono::milliseconds(500);
+  options.pressure.dwell_min = std::chrono::hours(1);
+  EngineHarness engine(endless_model(), context, options);
+  std::vector<std::shared_ptr<HarnessClient>> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(
+        engine.submit({.prompt = std::to_string(i) + std::string(200, 'x'), .max_tokens = 400}));
+  }
+  while (engine.loop->snapshot().rung != PressureRung::kShed) ASSERT_TRUE(engine.step());
+  for (const auto& client : clients) {
+    client->read();
+    if (client->find<Started>() == nullptr) client->stream->cancel();
+  }
+  engine.step();
+  ASSERT_EQ(engine.loop->snapshot().queued, 0u);
+  ASSERT_EQ(engine.loop->snapshot().rung, PressureRung::kShed);
+  std::vector<HarnessRequest> answers(3);
+  for (HarnessRequest& answer : answers) answer.prompt = "three answers";
+  const auto three = engine.submit_all(std::move(answers));
+  ASSERT_TRUE(engine.last_submit.ok()) << engine.last_submit.error().message;
+  EXPECT_EQ(engine.loop->snapshot().queued, 3u);
+  engine.submit({.prompt = "one more"});
+  EXPECT_FALSE(engine.last_submit.ok()) << "now there is a queue";
+  engine.run();
+  for (const auto& client : three) {
+    client->read();
+    EXPECT_NE(client->find<Finished>(), nullptr);
+  }
+}
+
 TEST(EngineQueue, RunsNoMoreAtOnceThanItIsTold) {
   EngineOptions options;
   options.concurrency = {2, 2};

@@ -23,8 +23,11 @@ bool above(double value, const Band& band, Edge edge) {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+// Idle cells that can be moved nowhere are a cache and no pressure: whoever needs them has them at
+// once, and nothing that a rung does would make them fewer.
 double used_share(const PressureInput& in) {
-  return ratio(double{1} * in.cells_active + in.cells_parked + in.cells_reserved, in.cells_total);
+  const std::uint32_t idle = in.host_bytes_max > 0 ? in.cells_parked : 0;
+  return ratio(double{1} * in.cells_active + idle + in.cells_reserved, in.cells_total);
 }
 
 double host_share(const PressureInput& in) {

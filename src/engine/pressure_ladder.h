@@ -2,8 +2,8 @@
 //
 //   rung            is wanted above                             is held above
 //   normal
-//   park_idle       0.85 of the cells used (active + parked     0.80
-//                   + reserved)
+//   park_idle       0.85 of the cells used (active + reserved,  0.80
+//                   and idle ones where host memory takes them)
 //   compress        0.85 of the host cap, while cells are       0.80
 //                   wanted or held as well
 //   compact         fragmentation 0.35                          0.30

@@ -70,6 +70,19 @@ TEST_F(Climb, ParksNoMoreThanIsIdleAndOnlyWhereThereIsHostMemory) {
   EXPECT_EQ(at(without_host).cells_to_park, 0u);
 }
 
+// What finished answers leave behind fills the cells of every server after a while.
+TEST_F(Climb, TakesIdleCellsForNoPressureWhereTheyCanGoNowhere) {
+  PressureInput in = cells(100, 900, 0);
+  in.host_bytes_max = in.host_bytes = 0;
+  EXPECT_EQ(settle(in), PressureRung::kNormal);
+  in.cells_active = 851;
+  in.cells_parked = 149;
+  EXPECT_EQ(settle(in), PressureRung::kParkIdle) << "held by those that run";
+  in.cells_active = 800;
+  in.cells_parked = 200;
+  EXPECT_EQ(settle(in), PressureRung::kNormal);
+}
+
 TEST_F(Climb, CompressesWhereHostMemoryIsShortAsWell) {
   PressureInput in = cells(300, 600, 0);
   in.host_bytes = 851;

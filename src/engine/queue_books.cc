@@ -10,30 +10,40 @@ std::size_t QueueBooks::Tenant::all() const {
   return std::accumulate(requests.begin(), requests.end(), std::size_t{0});
 }
 
-// Of so many like `entry`, one after another, whose tokens count once.
-std::optional<QueueBound> QueueBooks::bound_of(const QueueEntry& entry,
-                                               std::size_t requests) const {
-  if (requests_ + requests > limits_.requests_max) return QueueBound::kRequests;
-  if (requests_ > 0 && tokens_ + entry.tokens > limits_.tokens_max) return QueueBound::kTokens;
-  const auto found = tenants_.find(entry.tenant);
-  if (entry.tenant == TenantId{}) return std::nullopt;
+std::optional<QueueBound> QueueBooks::bound_of(TenantId tenant, const Load& load) const {
+  if (requests_ + load.requests > limits_.requests_max) return QueueBound::kRequests;
+  if (requests_ > 0 && tokens_ + load.tokens > limits_.tokens_max) return QueueBound::kTokens;
+  const auto found = tenants_.find(tenant);
+  if (tenant == TenantId{}) return std::nullopt;
   const auto share = [this](auto whole) {
     return static_cast<double>(whole) * limits_.tenant_share;
   };
   const std::size_t own = found == tenants_.end() ? 0 : found->second.all();
-  if (static_cast<double>(own + requests) > std::max(share(limits_.requests_max), 1.0)) {
+  if (static_cast<double>(own + load.requests) > std::max(share(limits_.requests_max), 1.0)) {
     return QueueBound::kTenantRequests;
   }
   if (found == tenants_.end()) return std::nullopt;
-  if (static_cast<double>(found->second.tokens + entry.tokens) > share(limits_.tokens_max)) {
+  if (static_cast<double>(found->second.tokens + load.tokens) > share(limits_.tokens_max)) {
     return QueueBound::kTenantTokens;
   }
   return std::nullopt;
 }
 
 std::optional<QueueBound> QueueBooks::enter(const QueueEntry& entry) {
+  return enter_all({&entry, 1});
+}
+
+std::optional<QueueBound> QueueBooks::enter_all(std::span<const QueueEntry> answers) {
+  Load load{answers.size(), 0};
+  for (const QueueEntry& answer : answers) load.tokens += answer.tokens;
   const std::scoped_lock lock(mutex_);
-  if (const auto bound = bound_of(entry, 1)) return bound;
+  if (const auto bound = bound_of(answers.front().tenant, load)) return bound;
+  for (const QueueEntry& answer : answers) add(answer);
+  return std::nullopt;
+}
+
+// Under mutex_.
+void QueueBooks::add(const QueueEntry& entry) {
   Tenant& tenant = tenants_[entry.tenant];
   Class& books = classes_[index_of(entry.priority)];
   const std::size_t before = tenant.requests[index_of(entry.priority)]++;
@@ -44,7 +54,6 @@ std::optional<QueueBound> QueueBooks::enter(const QueueEntry& entry) {
   books.tokens += entry.tokens;
   tenant.tokens += entry.tokens;
   tokens_ += entry.tokens;
-  return std::nullopt;
 }
 
 void QueueBooks::leave(const QueueEntry& entry) {
@@ -78,7 +87,7 @@ void QueueBooks::recount(QueueEntry& entry, std::uint32_t tokens) {
 
 std::optional<QueueBound> QueueBooks::full_for(TenantId tenant, std::size_t requests) const {
   const std::scoped_lock lock(mutex_);
-  return bound_of({tenant, PriorityClass::kStandard, 0}, requests);
+  return bound_of(tenant, {requests, 0});
 }
 
 // Of the class of a request of whose tenant `own` wait there.

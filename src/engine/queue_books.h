@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -59,6 +60,8 @@ class QueueBooks {
   /// A request waits from now on; or what has no room for it. A single request always finds room,
   /// however long it is.
   std::optional<QueueBound> enter(const QueueEntry& entry);
+  /// The same for all answers of one request, which are of one tenant and class: all or none.
+  std::optional<QueueBound> enter_all(std::span<const QueueEntry> answers);
   /// It waits no more. `entry` as it stands in the books.
   void leave(const QueueEntry& entry);
   /// So many tokens of it are not cached: `entry` and the books say so from now on.
@@ -91,7 +94,13 @@ class QueueBooks {
     std::vector<std::uint32_t> tenants_with;  // [i]: tenants of whom more than i wait
   };
 
-  std::optional<QueueBound> bound_of(const QueueEntry& entry, std::size_t requests) const;
+  /// What comes at once.
+  struct Load {
+    std::size_t requests = 0;
+    std::uint64_t tokens = 0;
+  };
+  std::optional<QueueBound> bound_of(TenantId tenant, const Load& load) const;
+  void add(const QueueEntry& entry);
   double in_front_of_class(const Class& books, std::size_t own) const;
 
   const QueueLimits limits_;

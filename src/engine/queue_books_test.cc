@@ -70,6 +70,22 @@ TEST(QueueBooks, LetASingleRequestInHoweverLongItIs) {
   EXPECT_EQ(books.enter(of(kB, 1)), QueueBound::kTokens);
 }
 
+TEST(QueueBooks, TakeAllAnswersOfARequestOrNone) {
+  QueueBooks books({4, 1000, 1});
+  const std::vector<QueueEntry> three{of(kA, 600), of(kA, 1), of(kA, 600)};
+  EXPECT_EQ(books.enter_all(three), std::nullopt) << "one request finds room, however long it is";
+  EXPECT_EQ(books.totals().requests[1], 3u);
+  EXPECT_EQ(books.totals().tokens[1], 1'201u);
+  for (const QueueEntry& entry : three) books.leave(entry);
+  come(books, of(kB, 300), 2);
+  EXPECT_EQ(books.enter_all(three), QueueBound::kRequests);
+  EXPECT_EQ(books.enter_all(std::vector<QueueEntry>{of(kA, 300), of(kA, 101)}),
+            QueueBound::kTokens);
+  EXPECT_EQ(books.totals().requests[1], 2u) << "nothing of what is refused stays";
+  EXPECT_EQ(books.totals().tokens[1], 600u);
+  EXPECT_EQ(books.enter_all(std::vector<QueueEntry>{of(kA, 300), of(kA, 100)}), std::nullopt);
+}
+
 TEST(QueueBooks, GiveNoTenantMoreThanItsShare) {
   QueueBooks books({10, 1000, 0.5});
   come(books, of(kA, 10), 5);

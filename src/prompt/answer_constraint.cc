@@ -24,6 +24,9 @@ using Machine = std::shared_ptr<const ConstraintMachine>;
 
 constexpr std::string_view kAnyObject = R"({"type":"object"})";
 constexpr std::string_view kAnyValue = "true";
+// Of the shortest arguments of all tools of an answer: the plan of its calls holds them several
+// times.
+constexpr std::size_t kShortestArgumentsMax = std::size_t{2} << 20;
 
 bool forced_start(const OutputPlan& plan) {
   return plan.start == OutputStart::kToolName || plan.start == OutputStart::kToolArguments;
@@ -111,7 +114,7 @@ class Builder {
     if (machine == nullptr) return std::move(made_);
     const std::unique_ptr<ConstraintMachine> own = machine->renew();
     made_.shortest = own->shortest_end(own->start());
-    made_.memory_bytes += own->memory_bytes();
+    made_.memory_bytes += own->memory_bytes() + made_.shortest.size();
     made_.machine = std::move(machine);
     return std::move(made_);
   }
@@ -184,6 +187,13 @@ class Builder {
       return schema_error(
           field, tool.name,
           {SchemaRefusal::Kind::kUnsatisfiable, "", "type", "arguments are an object"});
+    }
+    shortest_bytes_ += made.form->shortest_bytes[SchemaForm::kRoot];
+    if (shortest_bytes_ > kShortestArgumentsMax) {
+      return schema_error(field, tool.name,
+                          {SchemaRefusal::Kind::kTooLarge, "", "",
+                           "the shortest arguments of all tools have more than " +
+                               std::to_string(kShortestArgumentsMax) + " bytes together"});
     }
     made_.memory_bytes += made.memory_bytes;
     if (plan_.tool_syntax->kind != ToolSyntaxKind::kTagged) return json_arguments(made);
@@ -361,6 +371,7 @@ class Builder {
   const OutputPlan& plan_;
   const SchemaMachines& machines_;
   const std::vector<const ToolDefinition*> tools_;
+  std::size_t shortest_bytes_ = 0;  // of the arguments of all tools so far
   AnswerConstraint made_;
 };
 

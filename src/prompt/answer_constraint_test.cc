@@ -196,6 +196,22 @@ TEST(AnswerConstraint, WritesIntegersInDigitsAlone) {
   EXPECT_TRUE(accepts(*machine_of(wish), "3.0"));
 }
 
+// Each stands in the plan of the calls several times; a thousand of them would fill the memory.
+TEST(AnswerConstraint, RefusesToolsWhoseShortestCallsAreTooLongTogether) {
+  constexpr std::string_view kLong =
+      R"({"type":"object","properties":{"a":{"type":"string","minLength":900000}},)"
+      R"("required":["a"]})";
+  Wish wish = with_tools(default_tool_syntax());
+  wish.conversation.tools = {tool("one", kLong), tool("two", kLong)};
+  const auto two = make(wish);
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  EXPECT_GT(two->memory_bytes, 2U * 900'000U);  // as it is counted in a cache
+  wish.conversation.tools.push_back(tool("three", kLong));
+  const auto three = make(wish);
+  ASSERT_FALSE(three.ok());
+  EXPECT_NE(three.error().message.find("tool 'three'"), std::string::npos) << three.error().message;
+}
+
 TEST(AnswerConstraint, WritesNumbersThatReadersCanHold) {
   Wish wish;
   wish.plan.rules.format = OutputFormat::kJsonSchema;

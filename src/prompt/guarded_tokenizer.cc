@@ -144,6 +144,31 @@ void GuardedTokenizer::append_stretch(std::string_view stretch, std::vector<Toke
 
 TokenizedText GuardedTokenizer::tokenize_in_stretches(std::string_view text,
                                                       std::span<const ByteRange> foreign) const {
+  return join_stretches(text, foreign,
+                        [this](std::string_view stretch, std::vector<Token>& tokens) {
+                          append_stretch(stretch, tokens);
+                        });
+}
+
+std::optional<TokenizedText> GuardedTokenizer::recall_with_cuts(
+    std::string_view text, std::span<const ByteRange> foreign) const {
+  if (!remembers_) return std::nullopt;
+  bool knows = true;
+  TokenizedText tokenized =
+      join_stretches(text, foreign, [&](std::string_view stretch, std::vector<Token>& tokens) {
+        if (!knows || stretch.empty()) return;
+        const TokenCache::SharedTokens known = cache_.find(stretch);
+        knows = known != nullptr;
+        if (knows) append(tokens, *known);
+      });
+  if (!knows) return std::nullopt;
+  return tokenized;
+}
+
+template <class Append>
+TokenizedText GuardedTokenizer::join_stretches(std::string_view text,
+                                               std::span<const ByteRange> foreign,
+                                               const Append& append_stretch) const {
   TokenizedText tokenized;
   std::vector<Token>& tokens = tokenized.tokens;
   tokens.reserve(text.size() / 3 + 16);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -43,6 +44,10 @@ class GuardedTokenizer {
   }
   TokenizedText tokenize_with_cuts(std::string_view text, std::span<const ByteRange> foreign) const;
 
+  /// The same from memory alone; nothing where a stretch would have to be tokenised.
+  std::optional<TokenizedText> recall_with_cuts(std::string_view text,
+                                                std::span<const ByteRange> foreign) const;
+
   /// How many of the tokens begin in front of byte `byte` of the text: exact to within the token
   /// that lies across it.
   std::size_t tokens_before(const TokenizedText& tokenized, std::size_t byte) const;
@@ -68,6 +73,9 @@ class GuardedTokenizer {
   TokenizedText tokenize_whole(std::string_view text) const;
   TokenizedText tokenize_in_stretches(std::string_view text,
                                       std::span<const ByteRange> foreign) const;
+  template <class Append>
+  TokenizedText join_stretches(std::string_view text, std::span<const ByteRange> foreign,
+                               const Append& append_stretch) const;
   void append_stretch(std::string_view stretch, std::vector<Token>& tokens) const;
 
   const Tokenizer& tokenizer_;

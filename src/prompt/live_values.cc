@@ -23,6 +23,7 @@ struct Wanted {
   std::string tool;
   std::string name;
   std::string spoken;               // the name as people write it
+  float bias = 0;                   // of its rule
   bool number = false;              // values are numbers
   std::vector<std::string> words;   // of its enum, as JSON; empty: no enum
   std::vector<std::string> values;  // newest first
@@ -60,7 +61,7 @@ std::vector<Wanted> wanted_of(const Conversation& conversation) {
     if (properties == nullptr) continue;
     for (const auto& [name, rules] : properties->members) {
       if (all.size() == kArgumentsMax) return all;
-      Wanted wanted{tool.name, name, lowered(name), false, {}, {}};
+      Wanted wanted{tool.name, name, lowered(name), tool.live_bias, false, {}, {}};
       std::ranges::replace(wanted.spoken, '_', ' ');
       wanted.number = says(rules, "type", "number") || says(rules, "type", "integer");
       if (const JsonNode* words = rules.find("enum")) {
@@ -199,7 +200,8 @@ LiveValues live_values(const Conversation& conversation) {
         live.conflicts.push_back({wanted.tool, wanted.name, std::move(value)});
       }
     }
-    if (!legal.empty()) live.rules.push_back({wanted.tool, wanted.name, std::move(legal)});
+    if (legal.empty()) continue;
+    live.rules.push_back({wanted.tool, wanted.name, std::move(legal), wanted.bias});
   }
   return live;
 }

@@ -38,6 +38,15 @@ TEST(LiveValues, AreFoundInTextsOfTheUser) {
   EXPECT_EQ(values(conversation, "reason"), Texts{});
 }
 
+TEST(LiveValues, AreFavouredAsMuchAsTheirToolAsks) {
+  Conversation conversation = orders();
+  user_says(conversation, "Cancel order_id: A-17, please.");
+  ASSERT_EQ(live_values(conversation).rules.size(), 1u);
+  EXPECT_EQ(live_values(conversation).rules[0].bias, 2.5f);
+  for (ToolDefinition& tool : conversation.tools) tool.live_bias = 7;
+  EXPECT_EQ(live_values(conversation).rules[0].bias, 7.0f);
+}
+
 TEST(LiveValues, AreNoWordsThatHappenToFollowAName) {
   Conversation conversation = orders();
   user_says(conversation, "What is an order_id good for? border_id: X1; my count: many");

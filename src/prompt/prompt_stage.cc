@@ -37,22 +37,58 @@ void PromptStage::log_findings(const Model& model) const {
             {"thinking_switch", traits.thinking_switch ? "yes" : "no"}});
 }
 
+// Of what a prompt is put together.
+struct PromptStage::Sources {
+  const Conversation& conversation;
+  const ShapedConversation& shaped;
+  RenderedPrompt rendered;
+  OutputPlan output;
+  TokenizedText tokenized;
+  PromptDetail detail = PromptDetail::kTokens;
+};
+
 Result<PreparedPrompt> PromptStage::prepare(const Conversation& conversation,
                                             PromptDetail detail) const {
   ZH_RETURN_IF_ERROR(check_documents(conversation));
   const ShapedConversation shaped =
       shape_conversation(conversation, renderer_.traits(), default_system_);
   ZH_ASSIGN_OR_RETURN(RenderedPrompt rendered, renderer_.render(shaped));
-  PreparedPrompt prompt;
-  ZH_ASSIGN_OR_RETURN(prompt.output, planner_.plan(conversation, shaped, rendered));
+  ZH_ASSIGN_OR_RETURN(OutputPlan output, planner_.plan(conversation, shaped, rendered));
   TokenizedText tokenized = tokenizer_.tokenize_with_cuts(rendered.text, rendered.foreign);
   if (rendered.placed.empty()) rendered.placed = locate_contents(rendered.text, shaped);
-  const MeasuredPrompt measured{tokenizer_, tokenized, rendered, shaped};
+  return assemble(
+      {conversation, shaped, std::move(rendered), std::move(output), std::move(tokenized), detail});
+}
+
+std::optional<PreparedPrompt> PromptStage::recall(const Conversation& conversation,
+                                                  PromptDetail detail) const {
+  // Their forms would be compiled.
+  if (!conversation.tools.empty() || conversation.output.format != OutputFormat::kText) {
+    return std::nullopt;
+  }
+  if (!check_documents(conversation).ok()) return std::nullopt;
+  const ShapedConversation shaped =
+      shape_conversation(conversation, renderer_.traits(), default_system_);
+  std::optional<RenderedPrompt> rendered = renderer_.recall(shaped);
+  if (!rendered) return std::nullopt;
+  std::optional<TokenizedText> tokenized =
+      tokenizer_.recall_with_cuts(rendered->text, rendered->foreign);
+  if (!tokenized) return std::nullopt;
+  Result<OutputPlan> output = planner_.plan(conversation, shaped, *rendered);
+  if (!output.ok()) return std::nullopt;
+  return assemble({conversation, shaped, *std::move(rendered), *std::move(output),
+                   *std::move(tokenized), detail});
+}
+
+PreparedPrompt PromptStage::assemble(Sources sources) const {
+  PreparedPrompt prompt;
+  prompt.output = std::move(sources.output);
+  const MeasuredPrompt measured{tokenizer_, sources.tokenized, sources.rendered, sources.shaped};
   prompt.marked_tokens = static_cast<std::uint32_t>(marked_tokens(measured));
-  if (conversation.cache_mark) prompt.mark_lifetime = conversation.cache_mark->lifetime;
+  if (const auto& mark = sources.conversation.cache_mark) prompt.mark_lifetime = mark->lifetime;
   prompt.sections = sections_of(measured);
-  if (detail == PromptDetail::kBreakdown) prompt.breakdown = break_down(measured);
-  prompt.tokens = std::move(tokenized.tokens);
+  if (sources.detail == PromptDetail::kBreakdown) prompt.breakdown = break_down(measured);
+  prompt.tokens = std::move(sources.tokenized.tokens);
   // Many templates write the name of this token themselves.
   if (begin_of_sequence_ &&
       (prompt.tokens.empty() || prompt.tokens.front() != *begin_of_sequence_)) {

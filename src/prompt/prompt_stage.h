@@ -57,6 +57,13 @@ class PromptStage {
   Result<PreparedPrompt> prepare(const Conversation& conversation,
                                  PromptDetail detail = PromptDetail::kTokens) const;
 
+  /// The same where all of it is remembered and it is plain text, without tools and forms: turns
+  /// and their order have been seen lately. Nothing otherwise, also for what prepare() refuses.
+  /// Some 10 µs for 4 kB; nothing is rendered, tokenised or compiled, so a thread that must not
+  /// wait may call it.
+  std::optional<PreparedPrompt> recall(const Conversation& conversation,
+                                       PromptDetail detail = PromptDetail::kTokens) const;
+
   /// Control tokens of this model that have no bytes and whose text counts in an answer.
   const std::vector<std::pair<Token, std::string>>& marker_tokens() const {
     return planner_.marker_tokens();
@@ -65,6 +72,8 @@ class PromptStage {
   const TemplateTraits& template_traits() const { return renderer_.traits(); }
 
  private:
+  struct Sources;
+  PreparedPrompt assemble(Sources sources) const;
   void log_findings(const Model& model) const;
 
   const std::string default_system_;

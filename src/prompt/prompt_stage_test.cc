@@ -35,6 +35,56 @@ TEST(PromptStage, GivesTheTokensOfTheRenderedPrompt) {
                   "<|im_start|>assistant\n"));
 }
 
+TEST(PromptStage, RecallsWhatItHasPrepared) {
+  SeamTokenizer tokenizer;
+  tokenizer.set_begin_of_sequence(SeamTokenizer::kFirstSpecial);
+  const PromptTestModel model = make_model(TestTemplate(), tokenizer);
+  const PromptStage stage(model);
+  Conversation conversation{{{"Be brief."}}, {user("Hi"), assistant("Ho"), user("And now?")}};
+  EXPECT_FALSE(stage.recall(conversation).has_value());
+  const auto prepared = stage.prepare(conversation, PromptDetail::kBreakdown);
+  ASSERT_TRUE(prepared.ok());
+  const auto recalled = stage.recall(conversation, PromptDetail::kBreakdown);
+  ASSERT_TRUE(recalled.has_value());
+  EXPECT_EQ(recalled->tokens, prepared->tokens);
+  EXPECT_EQ(recalled->sections.system_end, prepared->sections.system_end);
+  EXPECT_EQ(recalled->breakdown->messages_tokens, prepared->breakdown->messages_tokens);
+  EXPECT_EQ(recalled->breakdown->template_tokens, prepared->breakdown->template_tokens);
+  EXPECT_FALSE(stage.recall(conversation)->breakdown.has_value());
+}
+
+TEST(PromptStage, RecallsNothingThatWouldTakeWork) {
+  const PromptTestModel model = make_model();
+  const PromptStage stage(model);
+  const Conversation known{{}, {user("Hi")}};
+  ASSERT_TRUE(stage.prepare(known).ok());
+  EXPECT_TRUE(stage.recall(known).has_value());
+  Conversation new_text = known;
+  new_text.messages.front() = user("Who?");
+  EXPECT_FALSE(stage.recall(new_text).has_value());
+  Conversation new_shape = known;
+  new_shape.system.push_back({"Be brief."});
+  EXPECT_FALSE(stage.recall(new_shape).has_value());
+  Conversation with_tools = known;
+  with_tools.tools.emplace_back().name = "look";
+  ASSERT_TRUE(stage.prepare(with_tools).ok());
+  EXPECT_FALSE(stage.recall(with_tools).has_value());
+  Conversation with_form = known;
+  with_form.output.format = OutputFormat::kJson;
+  EXPECT_FALSE(stage.recall(with_form).has_value());
+}
+
+// A template that changes what is said has to run.
+TEST(PromptStage, RecallsNothingWhereTheTemplateRuns) {
+  const PromptTestModel model = make_model(TestTemplate([](const TemplateMessage& message) {
+    return std::string(message.content.rbegin(), message.content.rend());
+  }));
+  const PromptStage stage(model);
+  const Conversation conversation{{}, {user("Hello")}};
+  ASSERT_TRUE(stage.prepare(conversation).ok());
+  EXPECT_FALSE(stage.recall(conversation).has_value());
+}
+
 TEST(PromptStage, ContinuesAPrefill) {
   const PromptTestModel model = make_model();
   const PromptStage stage(model);

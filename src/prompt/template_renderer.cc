@@ -103,8 +103,17 @@ TemplateRenderer::TemplateRenderer(const ChatTemplate& chat_template,
 }
 
 Result<RenderedPrompt> TemplateRenderer::render(const ShapedConversation& conversation) const {
-  const bool splices = mode() != SpliceMode::kTrueRender && can_be_spliced(conversation, rules_);
-  return splices ? render_by_splice(conversation) : render_truly(conversation);
+  return splices(conversation) ? render_by_splice(conversation) : render_truly(conversation);
+}
+
+std::optional<RenderedPrompt> TemplateRenderer::recall(
+    const ShapedConversation& conversation) const {
+  if (!splices(conversation)) return std::nullopt;
+  return recall(conversation, shape_key(conversation, rules_));
+}
+
+bool TemplateRenderer::splices(const ShapedConversation& conversation) const {
+  return mode() != SpliceMode::kTrueRender && can_be_spliced(conversation, rules_);
 }
 
 Result<TemplateRenderer::SharedShape> TemplateRenderer::make_shape(
@@ -126,35 +135,41 @@ std::optional<ShapeRendering> TemplateRenderer::composed_shape(
   return composers_[second ? 1 : 0].compose(letters);
 }
 
+RenderedPrompt TemplateRenderer::splice(const ShapedConversation& conversation,
+                                        const ShapeRendering& shape) const {
+  RenderedPrompt prompt;
+  prompt.text = splice_contents(shape, conversation, rules_, &prompt.placed);
+  prompt.foreign.reserve(prompt.placed.size());
+  for (const PlacedContent& content : prompt.placed) prompt.foreign.push_back(content.range);
+  return prompt;
+}
+
+std::optional<RenderedPrompt> TemplateRenderer::recall(const ShapedConversation& conversation,
+                                                       const std::string& key) const {
+  if (conversation.messages.size() <= trusted_messages_.load(std::memory_order_relaxed)) {
+    if (const std::optional<ShapeRendering> composed = composed_shape(conversation, key)) {
+      return splice(conversation, *composed);
+    }
+  }
+  const SharedShape shape = shapes_.find(key);
+  if (shape == nullptr) return std::nullopt;
+  return splice(conversation, *shape);
+}
+
 Result<RenderedPrompt> TemplateRenderer::render_by_splice(
     const ShapedConversation& conversation) const {
   const std::string key = shape_key(conversation, rules_);
-  RenderedPrompt prompt;
-  const auto splice = [&](const ShapeRendering& shape) {
-    prompt.text = splice_contents(shape, conversation, rules_, &prompt.placed);
-    prompt.foreign.reserve(prompt.placed.size());
-    for (const PlacedContent& content : prompt.placed) prompt.foreign.push_back(content.range);
-  };
-  if (conversation.messages.size() <= trusted_messages_.load(std::memory_order_relaxed)) {
-    if (const std::optional<ShapeRendering> composed = composed_shape(conversation, key)) {
-      splice(*composed);
-      return prompt;
-    }
+  if (std::optional<RenderedPrompt> known = recall(conversation, key)) return *std::move(known);
+  ZH_ASSIGN_OR_RETURN(const std::string truth, template_.render(conversation.input()));
+  ZH_ASSIGN_OR_RETURN(const SharedShape shape, make_shape(conversation, rules_));
+  if (splice_contents(*shape, conversation, rules_, nullptr) != truth) {
+    mode_.store(SpliceMode::kTrueRender, std::memory_order_relaxed);
+    log_warning("chat template changes contents, every prompt is rendered", {{"shape", key}});
+    return render_truly(conversation);
   }
-  SharedShape shape = shapes_.find(key);
-  if (shape == nullptr) {
-    ZH_ASSIGN_OR_RETURN(const std::string truth, template_.render(conversation.input()));
-    ZH_ASSIGN_OR_RETURN(shape, make_shape(conversation, rules_));
-    if (splice_contents(*shape, conversation, rules_, nullptr) != truth) {
-      mode_.store(SpliceMode::kTrueRender, std::memory_order_relaxed);
-      log_warning("chat template changes contents, every prompt is rendered", {{"shape", key}});
-      return render_truly(conversation);
-    }
-    shapes_.insert(key, shape);
-    trust(conversation, key, *shape);
-  }
-  splice(*shape);
-  return prompt;
+  shapes_.insert(key, shape);
+  trust(conversation, key, *shape);
+  return splice(conversation, *shape);
 }
 
 // A composed shape that is what the template gives vouches for those up to twice as long.

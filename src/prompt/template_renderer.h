@@ -58,6 +58,8 @@ class TemplateRenderer {
   /// Errors: those of ChatTemplate::render, and kInvalidRequest when a content-changing template
   /// makes special texts out of contents.
   Result<RenderedPrompt> render(const ShapedConversation& conversation) const;
+  /// The same without a run of the template; nothing where it takes one.
+  std::optional<RenderedPrompt> recall(const ShapedConversation& conversation) const;
 
   const TemplateTraits& traits() const { return traits_; }
   SpliceMode mode() const { return mode_.load(std::memory_order_relaxed); }
@@ -67,7 +69,11 @@ class TemplateRenderer {
  private:
   using SharedShape = std::shared_ptr<const ShapeRendering>;
 
+  bool splices(const ShapedConversation& conversation) const;
   Result<RenderedPrompt> render_by_splice(const ShapedConversation& conversation) const;
+  std::optional<RenderedPrompt> recall(const ShapedConversation& conversation,
+                                       const std::string& key) const;
+  RenderedPrompt splice(const ShapedConversation& conversation, const ShapeRendering& shape) const;
   Result<RenderedPrompt> render_truly(const ShapedConversation& conversation) const;
   Result<SharedShape> make_shape(const ShapedConversation& conversation,
                                  const SpliceRules& rules) const;

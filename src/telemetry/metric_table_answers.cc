@@ -99,8 +99,9 @@ constexpr std::array kTable{
                kCounter,
                MetricUnit::kNone,
                {"objective", "tier", "class"},
-               "Of zerohop_slo_total, what was good. availability: model requests that were "
-               "answered to their end. ttft: answers whose first token came within the threshold. "
+               "Of zerohop_slo_total, what was good. availability: requests for text or "
+               "embeddings that were answered to their end. ttft: answers whose first token came "
+               "within the threshold. "
                "itl: streams in which no pause behind the first token was longer, those aside "
                "that the reader made. total: answers whose last token came in time, and that did "
                "not fail."},
@@ -108,9 +109,11 @@ constexpr std::array kTable{
                kCounter,
                MetricUnit::kNone,
                {"objective", "tier", "class"},
-               "What counts for an objective, when it is over. availability: model requests but "
-               "those that their client left or got wrong (4xx, limits of its own included); so "
-               "500, 503, 504, 529 and broken streams are what is not good. ttft, itl and total: "
+               "What counts for an objective, when it is over. availability: requests for text or "
+               "embeddings, but not those that their client left or got wrong (4xx, limits of its "
+               "own included); so 500, 503, 504, 529 and broken streams are what is not good. "
+               "Counting tokens and making batches asks nothing of the model and counts nowhere. "
+               "ttft, itl and total: "
                "answers of requests that the engine took in, where something is generated; one "
                "that its client left counts only where its first token had come or was too late "
                "(itl, ttft), or its end was too late (total). Requests of message batches count "

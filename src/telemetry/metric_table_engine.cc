@@ -194,13 +194,12 @@ constexpr std::array kTable{
                MetricUnit::kTokens,
                {"cause"},
                "Tokens that would have been found otherwise, by cause."},
-    MetricSpec{
-        "zerohop_cache_tokens_total",
-        kCounter,
-        MetricUnit::kTokens,
-        {"event"},
-        "Cached tokens that left the cells (evicted), those of them that went to host memory "
-        "(saved), came back from there (restored), or left it for good (forgotten)."},
+    MetricSpec{"zerohop_cache_tokens_total",
+               kCounter,
+               MetricUnit::kTokens,
+               {"event"},
+               "Cached tokens that left the cells (evicted), were copied to host memory (saved), "
+               "came back from there (restored), or left it for good (forgotten)."},
     MetricSpec{"zerohop_cache_host_bytes",
                kGauge,
                MetricUnit::kBytes,

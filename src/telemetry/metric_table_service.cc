@@ -96,7 +96,8 @@ constexpr std::array kTable{
                MetricUnit::kNone,
                {"tenant", "status"},
                "Model requests by tenant and class of status (2xx, 4xx, 5xx; none: no answer). The "
-               "tenants beyond the most series of a family are counted together."},
+               "tenants beyond the most series of a family are counted together; whoever showed no "
+               "good key where one is asked for is of tenant (unknown)."},
     MetricSpec{"zerohop_tenant_tokens_total",
                kCounter,
                MetricUnit::kTokens,
@@ -122,10 +123,10 @@ constexpr std::array kTable{
                kCounter,
                MetricUnit::kNone,
                {"cause"},
-               "Requests whose span never reached the collector: more than otlp.spans_max were "
-               "waiting (queue_full), it refused them (refused), it was tried for too long "
-               "(given_up), or the server ended first (shutdown). Absent while otlp.endpoint is "
-               "empty."},
+               "Spans, those of a request's phases counted like its own, that never reached the "
+               "collector: more than otlp.spans_max requests were waiting (queue_full), it refused "
+               "them (refused), it was tried for too long (given_up), or the server ended first "
+               "(shutdown). Absent while otlp.endpoint is empty."},
 
     MetricSpec{"zerohop_api_versions_total",
                kCounter,

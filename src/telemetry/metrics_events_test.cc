@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "telemetry/metrics.h"
+#include "telemetry/metrics_test_kit.h"
 #include "telemetry/otlp_metrics.h"
 #include "telemetry/queue_metrics.h"
 #include "telemetry/request_metrics.h"
@@ -63,21 +63,6 @@ struct World {
     request.ok = true;
     request.total = seconds(1);
     return request;
-  }
-
-  // The lines of each family.
-  std::map<std::string, std::string> page() const {
-    std::map<std::string, std::string> families;
-    const std::string text = registry.prometheus_text();
-    std::string family;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text.find('\n', at);
-      const std::string line = text.substr(at, end - at);
-      if (line.starts_with("# TYPE ")) family = line.substr(7, line.find(' ', 7) - 7);
-      if (!line.starts_with("#")) families[family] += line + "\n";
-      at = end + 1;
-    }
-    return families;
   }
 };
 
@@ -449,15 +434,9 @@ Cases all_events() {
 TEST(MetricEvents, MoveTheirFamiliesAndNoOthers) {
   for (const EventCase& event : all_events()) {
     World world;
-    const auto before = world.page();
+    const MetricsPage before = families_of(world.registry);
     event.play(world);
-    const auto after = world.page();
-    std::set<std::string> moved;
-    for (const auto& [family, lines] : after) {
-      const auto old = before.find(family);
-      if (old == before.end() || old->second != lines) moved.insert(family);
-    }
-    EXPECT_EQ(moved, event.moves) << event.name;
+    EXPECT_EQ(moved(before, families_of(world.registry)), event.moves) << event.name;
   }
 }
 

@@ -2,23 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "telemetry/metrics_test_kit.h"
+
 namespace zerohop {
 namespace {
 
 const MetricsIdentity kIdentity{"i", "p"};
-constexpr std::string_view kLabels = "{instance_id=\"i\",pool=\"p\"";
-
-// The value of the one line that begins with `name`, the identity and `labels`.
-std::string value_of(const MetricsRegistry& registry, std::string_view name,
-                     std::string_view labels = "") {
-  const std::string text = "\n" + registry.prometheus_text();
-  const std::string begin =
-      "\n" + std::string(name) + std::string(kLabels) + std::string(labels) + "} ";
-  const std::size_t at = text.find(begin);
-  if (at == text.npos) return "missing";
-  const std::size_t value = at + begin.size();
-  return text.substr(value, text.find('\n', value) - value);
-}
 
 TEST(Metrics, ShowsEveryRefusalCauseFromTheStart) {
   MetricsRegistry registry(kIdentity);
@@ -26,9 +15,9 @@ TEST(Metrics, ShowsEveryRefusalCauseFromTheStart) {
   metrics.count_refusal(ErrorCode::kOverloaded);
   metrics.count_refusal(ErrorCode::kOverloaded);
   metrics.count_refusal(ErrorCode::kCancelled);  // never reaches a client
-  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"overloaded\""), "2");
-  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"rate_limited\""), "0");
-  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", ",cause=\"cancelled\""), "missing");
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", "cause=\"overloaded\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", "cause=\"rate_limited\""), "0");
+  EXPECT_EQ(value_of(registry, "zerohop_refusals_total", "cause=\"cancelled\""), "missing");
 }
 
 TEST(Metrics, CountsRequestsByRouteAndStatus) {
@@ -38,7 +27,7 @@ TEST(Metrics, CountsRequestsByRouteAndStatus) {
   metrics.count_http_request("/v1/messages", 529);
   metrics.count_http_request("/v1/messages", 529);
   EXPECT_EQ(
-      value_of(registry, "zerohop_http_requests_total", ",route=\"/v1/messages\",status=\"529\""),
+      value_of(registry, "zerohop_http_requests_total", "route=\"/v1/messages\",status=\"529\""),
       "2");
 }
 
@@ -47,16 +36,16 @@ TEST(Metrics, CountsCancellationsByPhase) {
   Metrics metrics(registry);
   metrics.count_cancellation(CancelPhase::kQueued);
   metrics.count_cancellation(CancelPhase::kDecode);
-  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"queued\""), "1");
-  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"prefill\""), "0");
-  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", ",phase=\"decode\""), "1");
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", "phase=\"queued\""), "1");
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", "phase=\"prefill\""), "0");
+  EXPECT_EQ(value_of(registry, "zerohop_cancellations_total", "phase=\"decode\""), "1");
 }
 
 TEST(Metrics, SaysWhatWasBuilt) {
   MetricsRegistry registry(kIdentity);
   Metrics metrics(registry);
   metrics.set_build_info("1.2.3", "0.5.0");
-  EXPECT_EQ(value_of(registry, "zerohop_build_info", ",version=\"1.2.3\",libllama=\"0.5.0\""), "1");
+  EXPECT_EQ(value_of(registry, "zerohop_build_info", "version=\"1.2.3\",libllama=\"0.5.0\""), "1");
 }
 
 TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
@@ -77,8 +66,8 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   EXPECT_EQ(value_of(registry, "zerohop_engine_queued"), "3");
   EXPECT_EQ(value_of(registry, "zerohop_engine_decoding"), "2");
   EXPECT_EQ(value_of(registry, "zerohop_engine_steps_total"), "7");
-  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "20");
-  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"cached\""), "50");
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", "state=\"free\""), "20");
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", "state=\"cached\""), "50");
   EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_total"), "100");
   EXPECT_EQ(value_of(registry, "zerohop_prompt_tokens_cached_total"), "75");
   EXPECT_EQ(value_of(registry, "zerohop_tokens_charged_total"), "31");
@@ -88,20 +77,20 @@ TEST(ExportEngineSnapshot, CopiesTheLatestSnapshotAtEachScrape) {
   snapshot.constraints.masks_built = 2;
   snapshot.constraints.mask_time = std::chrono::milliseconds(500);
   snapshot.constraints.machine_bytes = 77;
-  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", ",event=\"missed\""), "4");
-  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", ",event=\"forced\""), "3");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", "event=\"missed\""), "4");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_tokens_total", "event=\"forced\""), "3");
   EXPECT_EQ(value_of(registry, "zerohop_constraint_legal_mass"), "0.25");
   EXPECT_EQ(value_of(registry, "zerohop_constraint_mask_microseconds_total"), "500000");
-  EXPECT_EQ(value_of(registry, "zerohop_constraint_bytes", ",kind=\"machines\""), "77");
+  EXPECT_EQ(value_of(registry, "zerohop_constraint_bytes", "kind=\"machines\""), "77");
 
   snapshot.drafts = {.steps = 3, .drafted = 8, .accepted = 6};
-  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", ",event=\"accepted\""), "6");
-  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", ",event=\"rejected\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", "event=\"accepted\""), "6");
+  EXPECT_EQ(value_of(registry, "zerohop_draft_tokens_total", "event=\"rejected\""), "2");
   EXPECT_EQ(value_of(registry, "zerohop_draft_steps_total"), "3");
   EXPECT_EQ(value_of(registry, "zerohop_draft_acceptance"), "0.75");
 
   snapshot.cells_reserved = 80;  // overlaps what is cached
-  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", ",state=\"free\""), "0");
+  EXPECT_EQ(value_of(registry, "zerohop_kv_cells", "state=\"free\""), "0");
 }
 
 TEST(ExportEngineSnapshot, HitRateIsZeroBeforeTheFirstPrompt) {
@@ -146,14 +135,10 @@ TEST(ExportEngineSnapshot, TakesOneSnapshotForAPage) {
   EXPECT_EQ(calls, 0);
   const std::string page = registry.prometheus_text();
   EXPECT_EQ(calls, 1);
-  const std::string labels = "{instance_id=\"i\",pool=\"p\"";
-  for (const std::string& line :
-       {"zerohop_prompt_tokens_total" + labels + "} 200\n",
-        "anthropic_kernel_cache_hit_rate" + labels + "} 0.5\n",
-        "anthropic_instance_cache_hit_ratio" + labels + "} 0.5\n",
-        "cortex_kv_cache_hit_rate" + labels + ",model=\"small\",cause=\"hit\"} 0.5\n"}) {
-    EXPECT_NE(page.find(line), page.npos) << line << page;
-  }
+  EXPECT_EQ(value_of(page, "zerohop_prompt_tokens_total"), "200");
+  EXPECT_EQ(value_of(page, "anthropic_kernel_cache_hit_rate"), "0.5");
+  EXPECT_EQ(value_of(page, "anthropic_instance_cache_hit_ratio"), "0.5");
+  EXPECT_EQ(value_of(page, "cortex_kv_cache_hit_rate", "model=\"small\",cause=\"hit\""), "0.5");
   registry.prometheus_text();
   EXPECT_EQ(calls, 2);
 }
@@ -175,21 +160,20 @@ TEST(ExportEngineSnapshot, CopiesCausesLevelsAndRungs) {
   engine.rung_entries[static_cast<std::size_t>(PressureRung::kCompact)] = 2;
   engine.parks_for_fairness = 4;
   engine.retries_not_finite = 1;
-  const std::string cause = ",cause=\"system_changed\"";
+  const std::string cause = "cause=\"system_changed\"";
   EXPECT_EQ(value_of(registry, "zerohop_cache_misses_total", cause), "3");
   EXPECT_EQ(value_of(registry, "zerohop_cache_missed_tokens_total", cause), "20");
-  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", ",model=\"small\"" + cause), "0.2");
-  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", ",model=\"small\",cause=\"hit\""),
-            "0.4");
+  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", "model=\"small\"," + cause), "0.2");
+  EXPECT_EQ(value_of(registry, "cortex_kv_cache_hit_rate", "model=\"small\",cause=\"hit\""), "0.4");
   EXPECT_EQ(value_of(registry, "anthropic_instance_cache_hit_ratio"), "0.4");
-  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", ",kind=\"used\""), "5");
-  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", ",kind=\"max\""), "9");
-  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", ",event=\"saved\""), "11");
-  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", ",event=\"restored\""), "12");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", "kind=\"used\""), "5");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_host_bytes", "kind=\"max\""), "9");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", "event=\"saved\""), "11");
+  EXPECT_EQ(value_of(registry, "zerohop_cache_tokens_total", "event=\"restored\""), "12");
   EXPECT_EQ(value_of(registry, "anthropic_kernel_pressure_rung"), "3");
-  EXPECT_EQ(value_of(registry, "zerohop_pressure_entries_total", ",rung=\"compact\""), "2");
-  EXPECT_EQ(value_of(registry, "zerohop_parks_total", ",reason=\"fairness\""), "4");
-  EXPECT_EQ(value_of(registry, "anthropic_kernel_internal_retries_total", ",cause=\"not_finite\""),
+  EXPECT_EQ(value_of(registry, "zerohop_pressure_entries_total", "rung=\"compact\""), "2");
+  EXPECT_EQ(value_of(registry, "zerohop_parks_total", "reason=\"fairness\""), "4");
+  EXPECT_EQ(value_of(registry, "anthropic_kernel_internal_retries_total", "cause=\"not_finite\""),
             "1");
 }
 

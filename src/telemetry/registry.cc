@@ -28,6 +28,7 @@ struct MetricsRegistry::Series {
   std::vector<std::string> values;  // of the family's own labels
   std::variant<metric_cells::CounterCell, metric_cells::GaugeCell, metric_cells::HistogramCell>
       cell;
+  bool retired = false;  // under the registry's mutex_
 
   Series(MetricKind kind, std::string label_text, std::span<const std::string_view> label_values)
       : labels(std::move(label_text)), values(label_values.begin(), label_values.end()) {
@@ -40,6 +41,9 @@ struct MetricsRegistry::Family {
   const MetricSpec* spec;
   std::vector<std::unique_ptr<Series>> series;  // owned one by one: handles point into them
   std::unordered_map<std::string, Series*> by_values;
+  std::size_t retired = 0;  // of `series`
+
+  std::size_t shown() const { return series.size() - retired; }
 };
 
 struct MetricsRegistry::FamilyView {
@@ -56,26 +60,36 @@ MetricsRegistry::MetricsRegistry(MetricsIdentity identity, std::span<const Metri
   families_.reserve(table.size());
   for (const MetricSpec& spec : table) {
     places_.emplace(spec.name, families_.size());
-    families_.push_back(Family{&spec, {}, {}});
+    families_.push_back(Family{&spec, {}, {}, 0});
   }
 }
 
 MetricsRegistry::~MetricsRegistry() = default;
 
-MetricsRegistry::Series& MetricsRegistry::find_or_add(std::string_view name, MetricKind kind,
-                                                      LabelValues values) {
+MetricsRegistry::Family& MetricsRegistry::family_of(std::string_view name) {
   const auto place = places_.find(name);
   ZH_CHECK(place != places_.end());
+  return families_[place->second];
+}
+
+MetricsRegistry::Series& MetricsRegistry::find_or_add(std::string_view name, MetricKind kind,
+                                                      LabelValues values) {
   const std::scoped_lock lock(mutex_);
-  Family& family = families_[place->second];
+  Family& family = family_of(name);
   ZH_CHECK(family.spec->kind == kind);
   ZH_CHECK(family.spec->labels().size() == values.size());
 
   const std::span<const std::string_view> wanted(values.begin(), values.size());
   const auto found = family.by_values.find(key_of(wanted));
-  if (found != family.by_values.end()) return *found->second;
+  const bool known = found != family.by_values.end();
+  if (known && !found->second->retired) return *found->second;
   // One place is kept for the overflow series itself.
-  if (family.series.size() + 1 < series_max_) return add(family, wanted);
+  if (family.shown() + 1 < series_max_) {
+    if (!known) return add(family, wanted);
+    found->second->retired = false;
+    --family.retired;
+    return *found->second;
+  }
   const std::vector<std::string_view> overflow(values.size(), kOverflowLabel);
   const auto shared = family.by_values.find(key_of(overflow));
   return shared != family.by_values.end() ? *shared->second : add(family, overflow);
@@ -107,6 +121,15 @@ Histogram MetricsRegistry::histogram(std::string_view name, LabelValues values) 
   return Histogram(&std::get<metric_cells::HistogramCell>(series.cell));
 }
 
+void MetricsRegistry::retire(std::string_view name, LabelValues values) {
+  const std::scoped_lock lock(mutex_);
+  Family& family = family_of(name);
+  const auto found = family.by_values.find(key_of({values.begin(), values.size()}));
+  if (found == family.by_values.end() || found->second->retired) return;
+  found->second->retired = true;
+  ++family.retired;
+}
+
 void MetricsRegistry::at_scrape(std::function<void()> refresh) {
   const std::scoped_lock lock(scrape_mutex_);
   refreshers_.push_back(std::move(refresh));
@@ -124,7 +147,9 @@ std::vector<MetricsRegistry::FamilyView> MetricsRegistry::view() const {
   for (const Family& family : families_) {
     FamilyView& one = views.emplace_back(FamilyView{family.spec, {}});
     one.series.reserve(family.series.size());
-    for (const auto& series : family.series) one.series.push_back(series.get());
+    for (const auto& series : family.series) {
+      if (!series->retired) one.series.push_back(series.get());
+    }
   }
   return views;
 }

@@ -74,6 +74,11 @@ class MetricsRegistry {
   Gauge gauge(std::string_view name, LabelValues values = {});
   Histogram histogram(std::string_view name, LabelValues values = {});
 
+  /// The series leaves the page and makes room for another one; handles of it stay good and go on
+  /// counting. Asked for again it comes back as it is then. Nothing where there is none. For what a
+  /// reload took away: a label that no longer means anything, and never what a client chose.
+  void retire(std::string_view name, LabelValues values);
+
   /// `refresh` runs at the start of every scrape, on the scraping thread, one scrape at a time: the
   /// place to copy a published snapshot into handles. It must not block and not scrape.
   void at_scrape(std::function<void()> refresh);
@@ -101,6 +106,7 @@ class MetricsRegistry {
   struct FamilyView;
 
   Series& find_or_add(std::string_view name, MetricKind kind, LabelValues values);
+  Family& family_of(std::string_view name);  // under mutex_
   Series& add(Family& family, std::span<const std::string_view> values);
   std::vector<FamilyView> view() const;
 
@@ -110,7 +116,7 @@ class MetricsRegistry {
   std::unordered_map<std::string_view, std::size_t> places_;  // of families, by name
 
   mutable std::mutex mutex_;
-  std::vector<Family> families_;  // guarded by mutex_; series are never removed or moved
+  std::vector<Family> families_;  // guarded by mutex_; series are never destroyed or moved
 
   mutable std::mutex scrape_mutex_;
   std::vector<std::function<void()>> refreshers_;  // guarded by scrape_mutex_

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "telemetry/metrics_test_kit.h"
 #include "telemetry/prometheus_text.h"
 
 namespace zerohop {
@@ -173,6 +174,38 @@ TEST(MetricsRegistry, CountsSeriesBeyondTheCapTogether) {
   // Series from before the cap keep counting under their own name.
   registry.counter("test_requests_total", {"/0", "200"}).add();
   EXPECT_EQ(registry.counter("test_requests_total", {"/0", "200"}).value(), 2u);
+}
+
+TEST(MetricsRegistry, WhatIsRetiredLeavesThePageAndComesBackAsItIs) {
+  MetricsRegistry registry(kIdentity, kSmallTable);
+  registry.retire("test_requests_total", {"/a", "200"});  // there is none yet
+  Counter held = registry.counter("test_requests_total", {"/a", "200"});
+  registry.counter("test_requests_total", {"/b", "200"}).add(5);
+  held.add();
+  for (int twice = 0; twice < 2; ++twice) registry.retire("test_requests_total", {"/a", "200"});
+  held.add();  // a request that began before
+  const std::string page = registry.render();
+  EXPECT_EQ(value_of(page, "test_requests_total", R"(route="/a",status="200")"), "missing");
+  EXPECT_EQ(value_of(page, "test_requests_total", R"(route="/b",status="200")"), "5");
+  registry.counter("test_requests_total", {"/a", "200"}).add();
+  EXPECT_EQ(value_of(registry, "test_requests_total", R"(route="/a",status="200")"), "3");
+}
+
+TEST(MetricsRegistry, WhatIsRetiredMakesRoom) {
+  MetricsRegistry registry(kIdentity, kSmallTable, 3);
+  const std::string name = "test_requests_total";
+  for (int i = 0; i < 100; ++i) {
+    const std::string route = "/" + std::to_string(i);
+    registry.counter(name, {route, "200"}).add();
+    EXPECT_EQ(value_of(registry, name, "route=\"" + route + "\",status=\"200\""), "1");
+    registry.retire(name, {route, "200"});
+  }
+  EXPECT_EQ(registry.prometheus_text(), "") << "no head without a series";
+  // One that comes back takes a place as a new one does.
+  for (const char* route : {"/new", "/0", "/1"}) registry.counter(name, {route, "200"}).add();
+  EXPECT_EQ(value_of(registry, name, R"(route="/0",status="200")"), "2");
+  EXPECT_EQ(value_of(registry, name, R"(route="/1",status="200")"), "missing");
+  EXPECT_EQ(value_of(registry, name, R"(route="other",status="other")"), "1");
 }
 
 TEST(MetricsRegistry, RefreshesBeforeEachScrape) {

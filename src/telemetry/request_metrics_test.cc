@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "telemetry/metrics_test_kit.h"
+
 namespace zerohop {
 namespace {
 
@@ -30,10 +32,8 @@ struct Page {
     request.labels = labels;
     requests.count(request);
   }
-  bool shows(const std::string& name, const std::string& labels, const std::string& value) const {
-    const std::string line =
-        "\n" + name + "{instance_id=\"i\",pool=\"p\"," + labels + "} " + value + "\n";
-    return ("\n" + registry.prometheus_text()).find(line) != std::string::npos;
+  std::string value(const std::string& name, const std::string& labels) const {
+    return value_of(registry, name, labels);
   }
 };
 
@@ -41,9 +41,9 @@ TEST(RequestMetrics, CountsByTenantAndClassOfStatus) {
   Page page;
   page.end("web", true);
   page.end("web", false);
-  EXPECT_TRUE(page.shows("zerohop_tenant_requests_total", "tenant=\"acme\",status=\"2xx\"", "1"));
-  EXPECT_TRUE(page.shows("zerohop_tenant_requests_total", "tenant=\"acme\",status=\"5xx\"", "1"));
-  EXPECT_TRUE(page.shows("zerohop_tenant_tokens_total", "tenant=\"acme\",kind=\"output\"", "20"));
+  EXPECT_EQ(page.value("zerohop_tenant_requests_total", "tenant=\"acme\",status=\"2xx\""), "1");
+  EXPECT_EQ(page.value("zerohop_tenant_requests_total", "tenant=\"acme\",status=\"5xx\""), "1");
+  EXPECT_EQ(page.value("zerohop_tenant_tokens_total", "tenant=\"acme\",kind=\"output\""), "20");
 }
 
 TEST(RequestMetrics, KeepsRatesOfTheLastFiveMinutes) {
@@ -51,14 +51,14 @@ TEST(RequestMetrics, KeepsRatesOfTheLastFiveMinutes) {
   page.end("web", true, 10);
   page.end("web", false, 99);
   page.end("app", true, 30);
-  EXPECT_TRUE(page.shows("chat_completion_success_rate", "channel=\"web\"", "0.5"));
-  EXPECT_TRUE(page.shows("chat_completion_success_rate", "channel=\"app\"", "1"));
-  EXPECT_TRUE(page.shows("avg_tokens_per_response", "intent=\"refund\"", "20"));
+  EXPECT_EQ(page.value("chat_completion_success_rate", "channel=\"web\""), "0.5");
+  EXPECT_EQ(page.value("chat_completion_success_rate", "channel=\"app\""), "1");
+  EXPECT_EQ(page.value("avg_tokens_per_response", "intent=\"refund\""), "20");
   page.clock.advance(seconds(400));
   EXPECT_EQ(page.registry.prometheus_text().find("chat_completion_success_rate{"),
             std::string::npos);
   page.end("web", true);
-  EXPECT_TRUE(page.shows("chat_completion_success_rate", "channel=\"web\"", "1"));
+  EXPECT_EQ(page.value("chat_completion_success_rate", "channel=\"web\""), "1");
 }
 
 TEST(RequestMetrics, TakesLabelValuesBeyondTheCapTogether) {
@@ -71,7 +71,7 @@ TEST(RequestMetrics, TakesLabelValuesBeyondTheCapTogether) {
     ++lines;
   }
   EXPECT_EQ(lines, 10u);
-  EXPECT_TRUE(page.shows("chat_completion_success_rate", "channel=\"other\"", "1"));
+  EXPECT_EQ(page.value("chat_completion_success_rate", "channel=\"other\""), "1");
 }
 
 TEST(RequestMetrics, AddsUpToolResultsByTool) {
@@ -81,7 +81,7 @@ TEST(RequestMetrics, AddsUpToolResultsByTool) {
   page.requests.count_tool_result("search", Outcome::kOk);
   page.requests.count_tool_result("search", Outcome::kOk);
   page.requests.count_tool_result("search", Outcome::kError);
-  EXPECT_TRUE(page.shows("tool_call_success_rate", "tool=\"search\"", "0.75"));
+  EXPECT_EQ(page.value("tool_call_success_rate", "tool=\"search\""), "0.75");
 }
 
 }  // namespace

@@ -1,10 +1,23 @@
 #include "telemetry/slo_metrics.h"
 
+#include <algorithm>
+
 namespace zerohop {
 namespace {
 
 using Outcome = SloMetrics::Outcome;
 using End = AnswerForSlo::End;
+
+constexpr std::string_view kGood = "zerohop_slo_good_total";
+constexpr std::string_view kTotal = "zerohop_slo_total";
+
+bool is_of(const SloObjective& objective, std::string_view tier) {
+  return objective.tier.empty() || objective.tier == tier;
+}
+
+bool counts(const SloObjective& objective, PriorityClass priority) {
+  return !objective.priority || *objective.priority == priority;
+}
 
 Outcome within(Duration time, Duration threshold) {
   return time <= threshold ? Outcome::kGood : Outcome::kBad;
@@ -37,19 +50,36 @@ std::optional<Outcome> judge(SloIndicator indicator, Duration threshold,
 }  // namespace
 
 SloMetrics::SloMetrics(MetricsRegistry& registry, std::span<const SloObjective> objectives,
-                       std::string_view tier) {
+                       std::string_view tier)
+    : tier_(tier) {
   for (const SloObjective& objective : objectives) {
-    if (!objective.tier.empty() && objective.tier != tier) continue;
+    if (!is_of(objective, tier)) continue;
     Objective made{objective.indicator, objective.threshold, {}};
     for (std::size_t i = 0; i < kPriorityClasses; ++i) {
       const auto priority = static_cast<PriorityClass>(i);
-      if (objective.priority && *objective.priority != priority) continue;
+      if (!counts(objective, priority)) continue;
       const std::string_view name = priority_class_name(priority);
-      made.meters[i] = {registry.counter("zerohop_slo_good_total", {objective.name, tier, name}),
-                        registry.counter("zerohop_slo_total", {objective.name, tier, name})};
+      made.meters[i] = {registry.counter(kGood, {objective.name, tier, name}),
+                        registry.counter(kTotal, {objective.name, tier, name})};
+      series_.push_back({objective.name, priority});
     }
     const bool of_requests = objective.indicator == SloIndicator::kAvailability;
     (of_requests ? of_requests_ : of_answers_).push_back(made);
+  }
+}
+
+void SloMetrics::retire_all_but(MetricsRegistry& registry,
+                                std::span<const SloObjective> staying) const {
+  for (const Labels& labels : series_) {
+    const auto has_it = [&](const SloObjective& objective) {
+      return objective.name == labels.objective && is_of(objective, tier_) &&
+             counts(objective, labels.priority);
+    };
+    if (std::ranges::any_of(staying, has_it)) continue;
+    const std::string_view priority = priority_class_name(labels.priority);
+    for (const std::string_view family : {kGood, kTotal}) {
+      registry.retire(family, {labels.objective, tier_, priority});
+    }
   }
 }
 

@@ -4,10 +4,10 @@
 //
 //   objective     an event is                          and it is good when
 //   ------------  -----------------------------------  ------------------------------------------
-//   availability  a model request that was answered    it was answered to its end
-//                 to its end, or that the server
-//                 failed: 500, 503, 504, 529, a
-//                 broken stream
+//   availability  a request for text or embeddings     it was answered to its end
+//                 that was answered to its end, or
+//                 that the server failed: 500, 503,
+//                 504, 529, a broken stream
 //   ttft          an answer with a first token, or     its first token came within the threshold
 //                 one that failed without
 //   itl           a stream with a first token          no pause behind that, up to the next text
@@ -16,10 +16,11 @@
 //                                                      and it did not fail
 //
 // Answers are those of requests that the engine took in: what was refused before is a matter of
-// availability alone, and so is an embedding. An answer that its client left, or that ended by a
-// limit of the client's own (status 4xx), counts where the threshold had been decided by then: a
-// first token had come, or it was too late for one. So nobody improves a number by making people
-// wait until they leave.
+// availability alone, and so is an embedding. Counting tokens and making a batch count nowhere:
+// they ask nothing of the model, and would hide its failures. An answer that its client left, or
+// that ended by a limit of the client's own (status 4xx), counts where the threshold had been
+// decided by then: a first token had come, or it was too late for one. So nobody improves a number
+// by making people wait until they leave.
 //
 // Pauses are counted by answer and not one by one: what a user notices is the answer that stood
 // still, and of a thousand gaps a single one of five seconds would be a thousandth. For which the
@@ -75,8 +76,13 @@ class SloMetrics {
   SloMetrics(MetricsRegistry& registry, std::span<const SloObjective> objectives,
              std::string_view tier);
 
+  /// Takes its series off the page but those of `staying`, the objectives that are counted from now
+  /// on: what was renamed or dropped would else stand there for ever, and take others their place.
+  /// Who holds this goes on counting.
+  void retire_all_but(MetricsRegistry& registry, std::span<const SloObjective> staying) const;
+
   enum class Outcome : std::uint8_t { kGood, kBad };
-  /// A model request that says something about the availability.
+  /// A request for text or embeddings that says something about the availability.
   void count_request(PriorityClass priority, Outcome outcome) const;
   void count_answer(const AnswerForSlo& answer) const;
 
@@ -90,7 +96,13 @@ class SloMetrics {
     std::array<std::optional<Meter>, kPriorityClasses> meters;  // nothing: not for that class
     void count(PriorityClass priority, Outcome outcome) const;
   };
+  struct Labels {
+    std::string objective;
+    PriorityClass priority;
+  };
+  const std::string tier_;
   std::vector<Objective> of_requests_, of_answers_;
+  std::vector<Labels> series_;  // of both families
 };
 
 }  // namespace zerohop

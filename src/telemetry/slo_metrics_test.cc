@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "telemetry/metrics_test_kit.h"
+
 namespace zerohop {
 namespace {
 
@@ -41,13 +43,9 @@ struct Page {
 
   std::string value(const std::string& family, const std::string& name,
                     const std::string& priority) const {
-    const std::string text = "\n" + registry.prometheus_text();
-    const std::string begin = "\n" + family + "{instance_id=\"i\",pool=\"p\",objective=\"" + name +
-                              "\",tier=\"small\",class=\"" + priority + "\"} ";
-    const std::size_t at = text.find(begin);
-    if (at == text.npos) return "missing";
-    const std::size_t from = at + begin.size();
-    return text.substr(from, text.find('\n', from) - from);
+    const std::string labels =
+        "objective=\"" + name + "\",tier=\"small\",class=\"" + priority + "\"";
+    return value_of(registry, family, labels);
   }
   // "good of total"
   std::string count(const std::string& name, const std::string& priority = "standard") const {
@@ -178,6 +176,28 @@ TEST(SloMetrics, GoesOnCountingWhereItWasMadeBefore) {
   page.slo.count_answer(quick());
   const SloMetrics again(page.registry, one_of_each(), "small");
   again.count_answer(quick());
+  EXPECT_EQ(page.count("first"), "2 of 2");
+}
+
+TEST(SloMetrics, WhatIsNoLongerAnObjectiveLeavesThePage) {
+  Page page;
+  page.slo.count_answer(quick());
+  std::vector<SloObjective> next = one_of_each();
+  next[1].name = "renamed";
+  next[2].priority = kStandard;
+  next[3].tier = "large";
+  page.slo.retire_all_but(page.registry, next);
+  const SloMetrics after(page.registry, next, "small");
+  after.count_answer(quick());
+  page.slo.count_answer(quick());  // one that began before
+  EXPECT_EQ(page.count("up"), "0 of 0");
+  EXPECT_EQ(page.count("renamed"), "1 of 1");
+  EXPECT_EQ(page.count("first"), "missing of missing");
+  EXPECT_EQ(page.count("pause"), "3 of 3");
+  EXPECT_EQ(page.count("pause", "batch"), "missing of missing");
+  EXPECT_EQ(page.count("whole"), "missing of missing");
+  // Back again: a counter never falls.
+  const SloMetrics back(page.registry, one_of_each(), "small");
   EXPECT_EQ(page.count("first"), "2 of 2");
 }
 

@@ -113,15 +113,14 @@ void StepMetrics::publish(const EngineSnapshot& engine) {
   step_gauge_.set(step_max_.read(now));
   fragmentation_p95_.set(fragmentation_window_.read(0.95, now));
   fragmentation_ratio_.set(engine.fragmentation);
-  publish_load(engine);
+  publish_load(engine, now);
   publish_memory(engine);
 }
 
 // Shares of less than a second would jump between nothing and everything, so they stay until one
 // has passed. A step is counted when it ends, perhaps with a part that belongs to the interval
 // before: a share is cut at 1.
-void StepMetrics::publish_load(const EngineSnapshot& engine) {
-  const TimePoint now = clock_.now();
+void StepMetrics::publish_load(const EngineSnapshot& engine, TimePoint now) {
   const double elapsed = to_seconds(now - since_);
   if (elapsed >= 1.0) {
     const std::int64_t stepped = stepped_.load(std::memory_order_relaxed);

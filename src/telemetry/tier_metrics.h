@@ -94,7 +94,7 @@ class StepMetrics {
   void publish(const EngineSnapshot& engine);
 
  private:
-  void publish_load(const EngineSnapshot& engine);
+  void publish_load(const EngineSnapshot& engine, TimePoint now);
   void publish_memory(const EngineSnapshot& engine);
 
   const Clock& clock_;

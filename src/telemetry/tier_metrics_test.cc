@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "telemetry/metrics_test_kit.h"
+
 namespace zerohop {
 namespace {
 
@@ -28,12 +30,7 @@ struct Page {
     engine.busy += pass;
   }
   std::string value(const std::string& name, const std::string& labels = "") const {
-    const std::string text = "\n" + registry.prometheus_text();
-    const std::string begin = "\n" + name + "{instance_id=\"i\",pool=\"p\"" + labels + "} ";
-    const std::size_t at = text.find(begin);
-    if (at == text.npos) return "missing";
-    const std::size_t from = at + begin.size();
-    return text.substr(from, text.find('\n', from) - from);
+    return value_of(registry, name, labels);
   }
 };
 
@@ -45,7 +42,7 @@ TEST(StepMetrics, OccupancyIsTheBusyShareTimesTheFillOfBatches) {
   page.step(seconds(1), 1);  // a quarter full
   page.clock.advance(seconds(4));
   EXPECT_EQ(page.value(kBusy), "0.25");
-  EXPECT_EQ(page.value("cortex_gpu_utilization", ",model=\"small\""), "0.25");
+  EXPECT_EQ(page.value("cortex_gpu_utilization", "model=\"small\""), "0.25");
   EXPECT_EQ(page.value(kOccupancy), "6.25");
   page.step(seconds(1), 512);  // a prompt fills it
   page.clock.advance(seconds(2));
@@ -64,6 +61,29 @@ TEST(StepMetrics, SharesStayForASecond) {
   EXPECT_EQ(page.value(kBusy), "0.5");
 }
 
+// Each reading finds that time has gone on.
+class RunningClock final : public Clock {
+ public:
+  TimePoint now() const override { return TimePoint(seconds(++readings_)); }
+  WallTime wall() const override { return {}; }
+  int readings() const { return readings_; }
+
+ private:
+  mutable int readings_ = 0;
+};
+
+TEST(StepMetrics, AllOfAPageIsOfOneInstant) {
+  const RunningClock clock;
+  MetricsRegistry registry({"i", "p"});
+  StepMetrics steps(registry, clock, {"small", 4, 1'000, 10});
+  EngineSnapshot engine;
+  engine.busy = milliseconds(500);
+  const int before = clock.readings();
+  steps.publish(engine);
+  EXPECT_EQ(clock.readings(), before + 1);
+  EXPECT_EQ(value_of(registry, kBusy), "0.5");
+}
+
 TEST(StepMetrics, TellsMemoryOfModelAndCells) {
   Page page;
   page.engine.cells_total = 100;
@@ -79,17 +99,17 @@ TEST(AnswerMetrics, KeepsAStallThatAnAverageHides) {
     page.tier.answers.next_text(PriorityClass::kStandard, milliseconds(10));
   }
   page.tier.answers.next_text(PriorityClass::kBatch, milliseconds(4'000));
-  EXPECT_EQ(page.value("zerohop_itl_max_seconds", ",tier=\"small\""), "4");
+  EXPECT_EQ(page.value("zerohop_itl_max_seconds", "tier=\"small\""), "4");
   page.clock.advance(seconds(61));
-  EXPECT_EQ(page.value("zerohop_itl_max_seconds", ",tier=\"small\""), "missing");
+  EXPECT_EQ(page.value("zerohop_itl_max_seconds", "tier=\"small\""), "missing");
 }
 
 TEST(AnswerMetrics, SharesTheTimeOfTextAmongTheTokensBehindTheFirst) {
   Page page;
   page.tier.answers.ended(PriorityClass::kPriority,
                           {seconds(2), seconds(1), milliseconds(1'000), 11});
-  EXPECT_EQ(page.value("zerohop_tpot_seconds_sum", ",tier=\"small\",class=\"priority\""), "0.1");
-  EXPECT_EQ(page.value("zerohop_tpot_seconds_count", ",tier=\"small\",class=\"batch\""), "0");
+  EXPECT_EQ(page.value("zerohop_tpot_seconds_sum", "tier=\"small\",class=\"priority\""), "0.1");
+  EXPECT_EQ(page.value("zerohop_tpot_seconds_count", "tier=\"small\",class=\"batch\""), "0");
 }
 
 TEST(PromptMetrics, ScoresWhatTheVocabularySaves) {

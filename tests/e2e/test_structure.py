@@ -202,6 +202,60 @@ def test_schemas_that_nothing_satisfies_are_refused(context):
         check_error(reply, 400, "invalid_request_error")
 
 
+def joined(count, write):
+    return ",".join(write(number) for number in range(count))
+
+
+LONG = '{"type":"object","properties":{"a":{"type":"string","minLength":%d}},"required":["a"]}'
+
+
+def hostile_schemas():
+    """Whose documents are too long, too deep, too many; and one with many alternatives."""
+    yield LONG % 1_000_000, 400
+    yield '{"$ref":"#/$defs/d3000","$defs":{"d0":{},' + joined(
+        3000, lambda n: '"d%d":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/d%d"}}'
+                        % (n + 1, n)) + "}}", 400
+    yield '{"type":"object","minProperties":1,"dependentRequired":{' + joined(
+        24, lambda n: f'"a{n}":["b{n}"]') + "}}", 200
+    yield '{"anyOf":[' + joined(60, lambda n: (
+        '{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-f]*%d$"},'
+        '"z":{"const":%d}},"required":["a","z"]}' % (n, n))) + "]}", 200
+
+
+def hostile_requests():
+    """(path, body, status) of requests whose constraints take ever more time, memory or depth the
+    longer one looks.
+    """
+    chat = {"model": MODEL, "max_tokens": 40, "messages": [user("Go ahead.")], **WILD}
+    readings = "root ::= " + " | ".join(f'"a{n:04}xxxxxx"' for n in range(2100)) + ' | "ab"'
+    yield "/v1/chat/completions", {**chat, "max_tokens": 1, "guided_grammar": readings}, 200
+    crowded = "root ::= " + " | ".join(f"r{n}" for n in range(800)) + "\n" + "".join(
+        'r%d ::= [%s%se-h] root "%d" | "q"\n' % (n, "abcd"[n % 4], "ijklmnop"[n // 8 % 8], n)
+        for n in range(800))
+    yield "/v1/chat/completions", {**chat, "guided_grammar": crowded}, 200
+    for schema, status in hostile_schemas():
+        yield "/v1/messages", request(max_tokens=40, **schema_format(json.loads(schema))), status
+    tools = [{"name": f"t{n}", "input_schema": json.loads(LONG % (900_000 + n))} for n in range(60)]
+    yield "/v1/messages", request(max_tokens=40, tools=tools, tool_choice={"type": "any"}), 400
+
+
+def test_hostile_constraints_end_and_leave_the_others_alone(context):
+    context.server.messages(request(max_tokens=1))  # the server is up
+
+    def send(task):
+        if isinstance(task, int):
+            return context.server.messages(request(seed=task, **schema_format(CITY)))
+        return context.server.request("POST", *task[:2])
+    hostile = list(hostile_requests())
+    replies = in_parallel(send, [*hostile, *range(4)])
+    for (_, _, status), reply in zip(hostile, replies):
+        assert reply.status == status, reply
+    first = replies[0].json()["choices"][0]["message"]["content"]
+    assert first == "ab", first
+    for message in replies[len(hostile):]:
+        check_city(json.loads(text_of(message)))
+
+
 def test_what_a_deployment_names_is_compiled_before_it_is_ready(context):
     file = context.sandbox.file(".json", json.dumps(TOOLS))
     server = context.start_server(config=f"constraints: {{precompile: ['{file}']}}\n")

@@ -159,6 +159,23 @@ def test_a_new_certificate_is_taken_while_streams_run(context):
         assert reloads == 1, page
 
 
+def test_the_page_counts_handshakes_and_tells_when_the_certificate_ends(context):
+    authority, server = start(context)
+    settings = authority.client()
+
+    def look():
+        return parse_metrics(request(server, settings, path="/metrics").body.decode())
+    before = look()
+    for _ in range(2):
+        with connect(server, settings) as secured:
+            ends = ssl.cert_time_to_seconds(secured.getpeercert()["notAfter"])
+    after = look()
+    full = [page.value("zerohop_tls_handshakes_total", kind="full") for page in (before, after)]
+    assert full[1] - full[0] == 3, full  # that of the look itself
+    assert after.value("zerohop_tls_handshakes_total", kind="resumed") == 0
+    assert after.value("zerohop_tls_certificate_expires_at") == ends
+
+
 def test_changed_files_are_noticed_without_a_signal(context):
     authority, server = start(context, "  watch_seconds: 1\n")
     settings = authority.client()

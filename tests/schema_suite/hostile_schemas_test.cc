@@ -54,6 +54,16 @@ std::vector<Hostile> strings_and_patterns() {
       {.name = "maxLength 100000", .schema = R"({"type":"string","maxLength":100000})"},
       {.name = "minLength 129", .schema = R"({"type":"string","minLength":129})"},
       {.name = "minLength 5000", .schema = R"({"type":"string","minLength":5000})"},
+      {.name = "many strings of a million characters",
+       .schema = R"({"type":"object","properties":{)" +
+                 list(200,
+                      [](int i) {
+                        return "\"p" + std::to_string(i) + R"(":{"type":"string","minLength":)" +
+                               std::to_string(1'000'000 + i) + "}";
+                      }) +
+                 "}}",
+       .refused = Kind::kTooLarge,
+       .work_max = 20'000'000},
       {.name = "maxLength beside a pattern",
        .schema = R"({"type":"string","pattern":"^[a-z]+$","minLength":1000,"maxLength":100000})"},
       {.name = "8,192 states", .schema = pattern("^[ab]*a[ab]{12}$"), .work_max = 20'000'000},
