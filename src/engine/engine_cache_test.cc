@@ -163,7 +163,7 @@ TEST(EngineCache, MovesIdleCellsToHostMemoryWhenTheyGetScarce) {
 // A pool with room for everything: what steps have passed over for long enough leaves it, and comes
 // back as it was.
 TEST(EngineCache, MovesIdleCellsToHostMemoryWhereStepsPassOverThem) {
-  TestLayout layout = all_layouts(1500)[1];
+  TestLayout layout = all_layouts(1800)[1];
   for (const bool pay : {false, true}) {
     EngineOptions options = layout.engine();
     options.idle_cells_pay = pay;
@@ -171,16 +171,19 @@ TEST(EngineCache, MovesIdleCellsToHostMemoryWhereStepsPassOverThem) {
     for (std::uint64_t i = 0; i < 6; ++i) {
       engine.complete({.prompt = prompt_of(150, i), .max_tokens = 1});
     }
-    engine.complete({.prompt = prompt_of(20, 7), .max_tokens = 200});
+    EXPECT_EQ(engine.loop->snapshot().tokens_saved, 0u) << "each was alone";
+    for (std::uint64_t i = 10; i < 14; ++i) {
+      engine.submit({.prompt = prompt_of(20, i), .max_tokens = 80});
+    }
+    engine.run();
     const EngineSnapshot after = engine.loop->snapshot();
-    EXPECT_EQ(after.rung_entries[static_cast<std::size_t>(PressureRung::kParkIdle)], 0u);
     if (!pay) {
-      EXPECT_GT(after.cells_cached, 1100u) << "all prompts and the answer";
+      EXPECT_GT(after.cells_cached, 1250u) << "all prompts and answers";
       EXPECT_EQ(after.tokens_saved, 0u);
       continue;
     }
     EXPECT_GT(after.tokens_saved, 400u);
-    EXPECT_LT(after.cells_cached, 700u);
+    EXPECT_LT(after.cells_cached, 1000u);
     const auto again = engine.complete({.prompt = prompt_of(150, 0) + "more", .max_tokens = 5});
     EXPECT_GE(again->find<Started>()->usage.prompt_tokens_cached, 150u);
     EXPECT_EQ(again->text(), text_alone(layout, prompt_of(150, 0) + "more", 5));

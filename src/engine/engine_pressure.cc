@@ -18,6 +18,9 @@ constexpr std::uint32_t kQuotedRows = 256;
 // Of the mean time of a request, the part that the last one decides.
 constexpr double kRequestShare = 0.1;
 
+// Idle cells pay rent where at least so many sequences run.
+constexpr std::size_t kTenantsMin = 4;
+
 // Attention looks over the pool in tiles of this many cells.
 constexpr std::uint32_t kScanTile = 256;
 
@@ -56,17 +59,19 @@ std::uint32_t EngineLoop::idle_cells() const {
   return static_cast<std::uint32_t>(state_.cells_cached - state_.cells_pinned);
 }
 
-// For the cells that the step passed over for nobody.
+// For the cells that the step passed over for nobody. Few pay nothing: how many cells attention
+// scans shows in the last digits, so the same seed would tell a lone client another story as idle
+// cells go. Where several run, it is their number that shows anyway.
 void EngineLoop::charge_rent() {
-  if (rents_cells()) {
-    rent_.charge(step_size_.rows, idle_cells(), cost_.pass_price(step_size_.rows));
-  }
+  if (!rents_cells() || step_sequences_.size() < kTenantsMin) return;
+  rent_.charge(step_size_.rows, idle_cells(), cost_.pass_price(step_size_.rows));
 }
 
 // What the ladder wants, or what has paid for its moving.
 CachePlan EngineLoop::park_idle(std::uint32_t cells_wanted) {
   const double price = executor_.round_trip_seconds();
-  const std::uint32_t due = rents_cells() ? rent_.due(idle_cells(), price) : 0;
+  const std::uint32_t due =
+      rents_cells() && running_.size() >= kTenantsMin ? rent_.due(idle_cells(), price) : 0;
   const std::uint32_t cells = std::max(cells_wanted, due);
   if (cells == 0) return {};
   const std::uint64_t before = cache_.counts().cells_parked;
