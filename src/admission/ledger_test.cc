@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "admission/old_ledger_test_kit.h"
 #include "base/random.h"
 #include "store/store_test_folder.h"
 
@@ -206,34 +208,15 @@ TEST_F(LedgerTest, DropsWhatIsTooOldAndWhatIsATenants) {
 }
 
 // As the first version wrote it.
-constexpr const char* kOldSchema = R"sql(
-CREATE TABLE label_sets (
-  number INTEGER PRIMARY KEY,
-  text TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE usage (
-  at_ms INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  tenant TEXT NOT NULL,
-  model TEXT NOT NULL,
-  labels INTEGER NOT NULL REFERENCES label_sets (number),
-  requests INTEGER NOT NULL,
-  uncached_input INTEGER NOT NULL,
-  cached_input INTEGER NOT NULL,
-  output INTEGER NOT NULL,
-  money_micros INTEGER NOT NULL
-) STRICT;
-CREATE INDEX usage_at ON usage (at_ms);
-CREATE INDEX usage_tenant ON usage (tenant, at_ms);
-INSERT INTO label_sets VALUES (1, '');
-INSERT INTO usage VALUES (1767225600000, 'k1', 'acme', 'small', 1, 1, 10, 5, 7, 14);
-)sql";
+const std::string kOldLedger =
+    std::string(kOldLedgerTables) +
+    "INSERT INTO usage VALUES (1767225600000, 'k1', 'acme', 'small', 1, 1, 10, 5, 7, 14);";
 
 TEST_F(LedgerTest, GoesOnWithAFileOfTheFirstVersion) {
   ledger.reset();
   DatabaseOptions options;
   options.path = folder.file("old.db");
-  const std::string_view scripts[]{kOldSchema};
+  const std::string_view scripts[]{kOldLedger};
   ASSERT_TRUE(Database::open(options, scripts).ok());
   auto opened = Ledger::open(options);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
@@ -249,7 +232,7 @@ TEST_F(LedgerTest, GivesRowsOfTheFirstVersionTheirTenants) {
   DatabaseOptions options;
   options.path = folder.file("old.db");
   const std::string more =
-      std::string(kOldSchema) +
+      kOldLedger +
       "INSERT INTO usage VALUES (1767225600000, 'k2', 'gone', 'small', 1, 1, 10, 5, 1, 2);"
       "INSERT INTO usage VALUES (1767225600000, '', 'default', 'small', 1, 1, 10, 5, 2, 2);";
   const std::string_view scripts[]{more};

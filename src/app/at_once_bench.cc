@@ -10,17 +10,12 @@
 
 #include "app/generation_call.h"
 #include "app/messages_call.h"
+#include "app/test_tier.h"
 #include "base/check.h"
 #include "base/log.h"
-#include "model/fake_model.h"
 
 namespace zerohop {
 namespace {
-
-class NobodyToWake final : public StreamWaker {
- public:
-  void wake(std::vector<std::shared_ptr<TokenStream>>) override {}
-};
 
 Config wide_config() {
   Config config;
@@ -46,12 +41,7 @@ class AtOnce {
  public:
   AtOnce() : config_(wide_config()), service_(config_, clock_) {
     log_configure({.level = LogLevel::kOff});
-    TierParts parts;
-    parts.clock = &clock_;
-    parts.waker = &waker_;
-    auto tier = Tier::create(make_fake_model({}), config_.engine, std::move(parts));
-    ZH_CHECK(tier.ok());
-    service_.loaded_tier = std::move(tier).value();
+    service_.loaded_tier = make_fake_tier(config_.engine, clock_, waker_);
   }
   ~AtOnce() {
     service_.workers.join();

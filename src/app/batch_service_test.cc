@@ -14,7 +14,7 @@
 
 #include "app/chat_session.h"
 #include "app/test_folder.h"
-#include "model/fake_model.h"
+#include "app/test_tier.h"
 
 namespace zerohop {
 namespace {
@@ -53,10 +53,7 @@ TEST(BatchService, ARequestThatThrowsIsAnErrorOfItsOwn) {
   BlockingWaker waker;
   asio::io_context io{1};
   Service service(Config{}, clock);
-  TierParts parts;
-  parts.clock = &clock;
-  parts.waker = &waker;
-  service.loaded_tier = Tier::create(make_fake_model({}), EngineConfig{}, std::move(parts)).value();
+  service.loaded_tier = make_fake_tier(EngineConfig{}, clock, waker);
   const auto batches = BatchService::open(service, io.get_executor(), folder.path()).value();
   const NewBatch wanted{"msgbatch_1", {{"a", "{}"}}};
   ASSERT_TRUE(batches->store().create(wanted, clock.wall()).ok());

@@ -13,18 +13,13 @@
 
 #include "app/messages_call.h"
 #include "app/openai_calls.h"
+#include "app/test_tier.h"
 #include "base/clock.h"
-#include "model/fake_model.h"
 
 namespace zerohop {
 namespace {
 
 namespace asio = boost::asio;
-
-class NobodyToWake final : public StreamWaker {
- public:
-  void wake(std::vector<std::shared_ptr<TokenStream>>) override {}
-};
 
 Config small_config() {
   Config config;
@@ -37,12 +32,7 @@ Config small_config() {
 class StillWorkers {
  public:
   StillWorkers() : config_(small_config()), service_(config_, clock_) {
-    TierParts parts;
-    parts.clock = &clock_;
-    parts.waker = &waker_;
-    auto tier = Tier::create(make_fake_model({}), config_.engine, std::move(parts));
-    EXPECT_TRUE(tier.ok());
-    service_.loaded_tier = std::move(tier).value();
+    service_.loaded_tier = make_fake_tier(config_.engine, clock_, waker_);
     for (int i = 0; i < kMoreThanWorkers; ++i) {
       service_.workers.post([this] { let_go_.wait(); });
     }

@@ -9,32 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "admission/old_ledger_test_kit.h"
 #include "app/test_folder.h"
 
 namespace zerohop {
 namespace {
 
-// A ledger of the first version, which knew tenants by their names.
-constexpr std::string_view kOldLedger = R"sql(
-CREATE TABLE label_sets (
-  number INTEGER PRIMARY KEY,
-  text TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE usage (
-  at_ms INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  tenant TEXT NOT NULL,
-  model TEXT NOT NULL,
-  labels INTEGER NOT NULL REFERENCES label_sets (number),
-  requests INTEGER NOT NULL,
-  uncached_input INTEGER NOT NULL,
-  cached_input INTEGER NOT NULL,
-  output INTEGER NOT NULL,
-  money_micros INTEGER NOT NULL
-) STRICT;
-CREATE INDEX usage_at ON usage (at_ms);
-CREATE INDEX usage_tenant ON usage (tenant, at_ms);
-INSERT INTO label_sets VALUES (1, '');
+constexpr const char* kOldRows = R"sql(
 INSERT INTO usage VALUES (1767225600000, 'key_kept', 'acme', 'm', 1, 1, 0, 0, 1, 0);
 INSERT INTO usage VALUES (1767225600000, 'key_dropped', 'acme', 'm', 1, 1, 0, 0, 2, 0);
 )sql";
@@ -53,7 +34,8 @@ std::map<std::uint64_t, std::uint64_t> adopted(std::vector<TenantId> erased) {
   const TestFolder folder;
   DatabaseOptions file;
   file.path = ledger_file(folder.path()).string();
-  const std::string_view scripts[]{kOldLedger};
+  const std::string old = std::string(kOldLedgerTables) + kOldRows;
+  const std::string_view scripts[]{old};
   EXPECT_TRUE(Database::open(file, scripts).ok());
   const Config config;
   const VirtualClock clock;

@@ -13,31 +13,21 @@
 #include "app/messages_call.h"
 #include "app/openai_calls.h"
 #include "app/service.h"
+#include "app/test_tier.h"
 #include "base/check.h"
 #include "base/log.h"
-#include "model/fake_model.h"
 
 namespace zerohop {
 namespace {
-
-class NobodyWaits final : public StreamWaker {
- public:
-  void wake(std::vector<std::shared_ptr<TokenStream>>) override {}
-};
 
 // A service with a fake model behind it, without a socket and without an engine thread.
 class Fixture {
  public:
   Fixture() : service_(Config{}, clock_) {
     log_configure({.level = LogLevel::kOff});
-    TierParts parts;
-    parts.clock = &clock_;
-    parts.waker = &waker_;
     FakeModelOptions model;
     model.context_trained = 4096;
-    service_.loaded_tier =
-        std::move(Tier::create(make_fake_model(model), service_.config.engine, std::move(parts)))
-            .value();
+    service_.loaded_tier = make_fake_tier(service_.config.engine, clock_, waker_, model);
     strict_.name = "strict";
     strict_.strict = true;
     strict_.default_max_tokens = 16;
@@ -98,7 +88,7 @@ class Fixture {
   }
 
   SteadyClock clock_;
-  NobodyWaits waker_;
+  NobodyToWake waker_;
   Service service_;
   const CallScope scope_{service_, service_.live.get()};
   WireProfile strict_;

@@ -19,8 +19,8 @@
 #include "app/server_hooks.h"
 #include "app/service.h"
 #include "app/test_folder.h"
+#include "app/test_tier.h"
 #include "base/check.h"
-#include "model/fake_model.h"
 
 namespace zerohop {
 namespace {
@@ -36,11 +36,6 @@ Limits full_set() {
   }
   return limits;
 }
-
-class NobodyToWake final : public StreamWaker {
- public:
-  void wake(std::vector<std::shared_ptr<TokenStream>>) override {}
-};
 
 Config door_config() {
   Config config;
@@ -58,12 +53,7 @@ class Door {
  public:
   Door() : config_(door_config()), service_(config_, clock_), hooks_(make_server_hooks(service_)) {
     log_configure({.level = LogLevel::kOff});
-    TierParts parts;
-    parts.clock = &clock_;
-    parts.waker = &waker_;
-    auto tier = Tier::create(make_fake_model({}), config_.engine, std::move(parts));
-    ZH_CHECK(tier.ok());
-    service_.loaded_tier = std::move(tier).value();
+    service_.loaded_tier = make_fake_tier(config_.engine, clock_, waker_);
     service_.limits.set(service_.live.get()->limits, config_.instance.labels);
     service_.keys.ring().set(std::make_shared<const KeyRing>(contents()));
     ZH_CHECK(service_.limits.keep(folder_.path(), io_.get_executor()).ok());

@@ -158,9 +158,9 @@ class Planner {
     const Duration budget = cost_.predict(tally_.size) + piece.time;
     std::uint32_t rows = cost_.rows_within(budget, tally_.size, computed, most);
     rows = std::min(std::max(rows, piece.least), most);
-    if (piece.tiles == Tiles::kIgnore) return rows;
+    if (rows == most || piece.tiles == Tiles::kIgnore) return rows;
     if (const std::uint32_t tile = first_tile(i, rows, most)) return tile;
-    return rows == most ? rows : align(rows, tally_.size.rows, piece.least);
+    return align(rows, tally_.size.rows, piece.least);
   }
 
   // The rows that fill the first tile, where the step takes little longer with them; else 0.

@@ -19,7 +19,7 @@ constexpr std::uint32_t kQuotedRows = 256;
 constexpr double kRequestShare = 0.1;
 
 // Idle cells pay rent where at least so many sequences run.
-constexpr std::size_t kTenantsMin = 4;
+constexpr std::size_t kPayingSequences = 4;
 
 // Attention looks over the pool in tiles of this many cells.
 constexpr std::uint32_t kScanTile = 256;
@@ -63,7 +63,7 @@ std::uint32_t EngineLoop::idle_cells() const {
 // scans shows in the last digits, so the same seed would tell a lone client another story as idle
 // cells go. Where several run, it is their number that shows anyway.
 void EngineLoop::charge_rent() {
-  if (!rents_cells() || step_sequences_.size() < kTenantsMin) return;
+  if (!rents_cells() || step_sequences_.size() < kPayingSequences) return;
   rent_.charge(step_size_.rows, idle_cells(), cost_.pass_price(step_size_.rows));
 }
 
@@ -71,7 +71,7 @@ void EngineLoop::charge_rent() {
 CachePlan EngineLoop::park_idle(std::uint32_t cells_wanted) {
   const double price = executor_.round_trip_seconds();
   const std::uint32_t due =
-      rents_cells() && running_.size() >= kTenantsMin ? rent_.due(idle_cells(), price) : 0;
+      rents_cells() && running_.size() >= kPayingSequences ? rent_.due(idle_cells(), price) : 0;
   const std::uint32_t cells = std::max(cells_wanted, due);
   if (cells == 0) return {};
   const std::uint64_t before = cache_.counts().cells_parked;

@@ -11,7 +11,8 @@
 // last. Whoever rents for so long before he buys never pays more than twice what he would have paid
 // had he known the future. (The ski rental problem; Karlin, Manasse, Rudolph and Sleator,
 // "Competitive snoopy caching", 1988.) Where nobody computes, nobody pays: a server without work
-// keeps everything in cells.
+// keeps everything in cells. The engine charges steps of several sequences only
+// (engine_pressure.cc says why).
 //
 // Pure arithmetic; one owner.
 #pragma once
